@@ -1,0 +1,169 @@
+# Declarations of the compiled kernel: structures, tables, and the C signature of every
+# function in _kernel.py that Python does not call.
+
+from libc.stdint cimport int8_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+cdef enum:
+    BLACK = 0
+    WHITE = 1
+    EMPTY = 2
+    WALL = 3
+    KIND_PUCT = 0
+    KIND_UCT = 1
+    MAX_SIDE = 25
+    CELLS = 704          # 25x25 board with its guard cells, rounded up
+    MAX_REMOVED = 4      # roots one move can remove (RULES.md P9): one more than proven
+    MAX_DEPTH = 1024     # plies of one descent of the tree
+    ROLLOUT_PLIES = 20   # SEARCH.md C3: the best of 4, 10, 20, 40 on small boards
+    LOGISTIC_STEPS = 256 # table steps per unit
+    LOGISTIC_RANGE = 8   # beyond +-8 the table's last value stands
+    LOGISTIC_SIZE = 2 * LOGISTIC_RANGE * LOGISTIC_STEPS + 1
+    GROWTH_CHANGES = 8   # a placement changes own growth points by -4 to +3
+
+# The prototype recipe of SEARCH.md C3: first guesses there, confirmed by matches.
+cdef extern from *:
+    """
+    #define GOLDEN_GAMMA 0x9E3779B97F4A7C15ULL  /* splitmix64 */
+    #define SPLIT_MIX_1 0xBF58476D1CE4E5B9ULL
+    #define SPLIT_MIX_2 0x94D049BB133111EBULL
+    #define EXPLORATION 1.0      /* PUCT constant */
+    #define UCT_EXPLORATION 0.7  /* UCB1 constant, rewards 0 to 1 */
+    #define STONE_WEIGHT 0.25    /* one stone, in growth points */
+    #define ROOT_WEIGHT 0.5      /* one root, in growth points */
+    #define BASE_SCALE 4.0       /* the lead is divided by this ... */
+    #define GROWTH_SCALE 0.15    /* ... plus this for each growth point on the board */
+    #define SELF_BOUNDING 0.15   /* prior factors: bounds its own root, */
+    #define REMOVES_ENEMY 6.0    /* removes an enemy root, */
+    #define LOSES_OWN 0.2        /* removes another own root, */
+    #define TAKES_GROWTH 1.8     /* takes a growth point of the enemy, */
+    #define GROWTH_GAIN 0.35     /* e to this power for each growth point gained */
+    """
+    const uint64_t GOLDEN_GAMMA, SPLIT_MIX_1, SPLIT_MIX_2
+    const double EXPLORATION, UCT_EXPLORATION
+    const double STONE_WEIGHT, ROOT_WEIGHT, BASE_SCALE, GROWTH_SCALE
+    const double SELF_BOUNDING, REMOVES_ENEMY, LOSES_OWN, TAKES_GROWTH, GROWTH_GAIN
+
+# One place of the padded board. 16 bytes, so that an index is a shift.
+ctypedef struct Cell:
+    uint8_t state      # BLACK, WHITE, EMPTY or WALL
+    uint8_t count[2]   # neighbouring stones of each colour
+    uint16_t mix[2]    # XOR of the root ids of those stones; one stone: its root id
+    uint16_t root      # root id of the stone here
+    uint16_t next      # next stone of the same root, 0 at the end
+    uint16_t slot[2]   # index in the legal list of each colour
+
+# A position. A root's id is the cell of its first stone, which stands at the head of
+# the root's list. Cell 0 is a guard, so 0 means "none" wherever a cell is named.
+ctypedef struct Board:
+    int32_t width
+    int32_t height
+    int32_t stride
+    int32_t cell_count
+    int32_t to_move
+    int32_t stone_count[2]
+    int32_t root_count[2]
+    int32_t legal_count[2]
+    uint64_t key
+    uint16_t legal[2][CELLS]   # legal points of each colour, in no order
+    uint16_t growth[CELLS]     # growth points of each root, by root id
+    Cell cells[CELLS]
+
+# What unmake needs. Lists of removed roots stay in their (now empty) cells; only the
+# links of the cell that was played on are overwritten, so they are kept here.
+ctypedef struct Undo:
+    uint16_t cell
+    uint16_t old_root
+    uint16_t old_next
+    uint16_t removed_count
+    uint16_t removed[MAX_REMOVED]   # root id * 2 + colour
+
+# One node of the search tree: a move and what became of it. Children are contiguous.
+ctypedef struct Node:
+    double total       # sum of results for the side that made the move
+    uint32_t visits
+    uint32_t first     # index of the first child, 0 while there is none
+    float prior
+    uint16_t count     # number of children
+    uint16_t cell      # the move
+    int8_t proof       # 1: the side that made the move wins, -1: it loses, 0: open
+
+ctypedef struct Tree:
+    Node* nodes        # nodes[1] is the root, nodes[0] is not used
+    uint32_t capacity
+    uint32_t used
+    uint64_t random    # state of the generator
+    int kind           # KIND_PUCT or KIND_UCT
+    bint full          # a node could not be expanded for lack of room
+    Board start        # the position that is searched
+    Board board        # of the descent in progress
+    Node* path[MAX_DEPTH]
+
+# 1 Tables
+cdef uint64_t zobrist[2][CELLS]
+cdef uint64_t side_key
+cdef double logistic_table[LOGISTIC_SIZE]
+cdef double growth_weight[GROWTH_CHANGES]
+cdef double log_table[257]
+cdef double exponential(double x) noexcept nogil
+cdef void fill_tables() noexcept nogil
+
+# 2 Random numbers
+cdef uint64_t next_random(uint64_t* state) noexcept nogil
+cdef int random_below(uint64_t* state, int bound) noexcept nogil
+
+# 3 The board
+cdef void legal_add(Board* b, int color, int cell) noexcept nogil
+cdef void legal_remove(Board* b, int color, int cell) noexcept nogil
+cdef void lay_out(Board* b, int width, int height) noexcept nogil
+cdef void put_stone(Board* b, int color, int cell) noexcept nogil
+cdef void derive(Board* b) noexcept nogil
+cdef void collect_root(Board* b, int first) noexcept nogil
+cdef void copy_board(Board* target, const Board* source) noexcept nogil
+cdef void rebuild(Board* target, const Board* source) noexcept nogil
+cdef int winner_of(const Board* b) noexcept nogil
+
+# 4 Make and unmake
+cdef void make_move(Board* b, int cell, Undo* undo) noexcept nogil
+cdef void remove_root(Board* b, int color, int root) noexcept nogil
+cdef void unmake_move(Board* b, const Undo* undo) noexcept nogil
+cdef void restore_root(Board* b, int color, int root) noexcept nogil
+
+# 5 Counting and random games
+cdef uint64_t count_paths(Board* b, int depth, StopFlag stop) noexcept nogil
+cdef int random_game(Board* b, uint64_t* random) noexcept nogil
+
+# 6 Evaluation and move priors
+cdef double logistic(double x) noexcept nogil
+cdef double static_value(const Board* b) noexcept nogil
+cdef double move_weight(const Board* b, int cell) noexcept nogil
+cdef int choose_rollout_move(const Board* b, uint64_t* random) noexcept nogil
+cdef double rollout(Board* b, uint64_t* random) noexcept nogil
+
+# 7 Tree search
+cdef void descend(Tree* t) noexcept nogil
+cdef void expand(Tree* t, Node* parent) noexcept nogil
+cdef Node* select_puct(const Tree* t, const Node* parent) noexcept nogil
+cdef Node* select_uct(const Tree* t, const Node* parent) noexcept nogil
+cdef double leaf_value(Tree* t, Node* leaf) noexcept nogil
+cdef void back_up(Tree* t, int depth, double value) noexcept nogil
+cdef int proof_from_children(const Tree* t, const Node* parent) noexcept nogil
+cdef Node* best_child(const Tree* t, const Node* parent) noexcept nogil
+cdef double mean_result(const Node* node) noexcept nogil
+cdef double natural_log(uint32_t x) noexcept nogil
+
+# 8 What Python sees
+cdef class StopFlag:
+    cdef volatile int flag
+
+cdef class Position:
+    cdef Board board
+    cdef Undo* history
+    cdef int turn_count
+    cdef int history_room
+    cdef int point_of(self, int cell)
+    cdef list points_in(self, int state)
+
+cdef class Search:
+    cdef Tree tree
+    cdef size_t memory
+    cdef Position position

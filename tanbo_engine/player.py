@@ -1,0 +1,158 @@
+"""The search player: limits in, a report out.
+
+A search is told as slices of visits. Between slices this module looks at the clock,
+so that the kernel needs none; a `StopFlag` ends a slice at once from any thread.
+"""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import anyio.to_thread
+
+from tanbo_engine._kernel import Search, StopFlag
+from tanbo_engine.game import Game
+
+_SLICE_SECONDS = 0.002
+_FIRST_SLICE = 32
+_LONGEST_SLICE = 1 << 16
+
+_Result = TypeVar("_Result")
+
+
+class Limits(NamedTuple):
+    """What ends a search; whichever comes first. At least one must be given.
+
+    Attributes:
+        seconds: thinking time, or None.
+        visits: descents of the tree, or None.
+    """
+
+    seconds: float | None = None
+    visits: int | None = None
+
+
+class Candidate(NamedTuple):
+    """One move of the position that was searched.
+
+    Attributes:
+        point: where.
+        visits: descents that began with it.
+        value: win probability of the side to move after it, 0 to 1.
+        prior: share of attention the policy gave it, 0 to 1.
+        proof: 1 a proven win for the side to move, -1 a proven loss, 0 neither.
+    """
+
+    point: int
+    visits: int
+    value: float
+    prior: float
+    proof: int
+
+
+class Report(NamedTuple):
+    """What a search found.
+
+    Attributes:
+        point: the move to play.
+        value: win probability of the side to move, 0 to 1.
+        visits: descents made.
+        seconds: time taken.
+        proof: 1 a proven win for the side to move, -1 a proven loss, 0 neither.
+        variation: best play by both sides, beginning with `point`.
+        candidates: every legal move, best first.
+        tree_full: the memory limit stopped the growth of the tree.
+    """
+
+    point: int
+    value: float
+    visits: int
+    seconds: float
+    proof: int
+    variation: tuple[int, ...]
+    candidates: tuple[Candidate, ...]
+    tree_full: bool
+
+
+class SearchPlayer:
+    """Chooses moves by tree search, one search at a time."""
+
+    def __init__(self, memory_mb: int, seed: int) -> None:
+        """Prepare; the tree takes memory at the first search only.
+
+        Args:
+            memory_mb: bound of the tree in megabytes.
+            seed: with `salt` and the position, decides every random choice.
+        """
+        self._search = Search(memory_mb << 20)
+        self._seed = seed
+
+    def search(
+        self, game: Game, limits: Limits, stop: StopFlag, salt: int = 0
+    ) -> Report:
+        """Search a game that is not over. Blocks, without the GIL while it works.
+
+        Args:
+            game: the game; it must not change meanwhile.
+            limits: what ends the search.
+            stop: set from any thread, ends the search with what it has.
+            salt: tells games of one process apart (CONTRACT.md, Randomness).
+        """
+        began = time.monotonic()
+        search = self._search
+        search.start(game.kernel, mix_seed(self._seed, salt, game.kernel.key))
+        self._run(limits, stop, began)
+        return Report(
+            point=search.best_move(),
+            value=search.value,
+            visits=search.visits,
+            seconds=time.monotonic() - began,
+            proof=search.proof,
+            variation=tuple(search.principal_variation()),
+            candidates=tuple(Candidate(*move) for move in search.moves()),
+            tree_full=search.is_full,
+        )
+
+    def _run(self, limits: Limits, stop: StopFlag, began: float) -> None:
+        """Run slices of about two milliseconds until a limit is reached."""
+        search = self._search
+        seconds = float("inf") if limits.seconds is None else limits.seconds
+        most = limits.visits
+        if len(search.moves()) == 1:
+            most = 1  # a forced move needs no thought
+        size, before = _FIRST_SLICE, began
+        while most is None or search.visits < most:
+            asked = size if most is None else min(size, most - search.visits)
+            done = search.run(asked, stop)
+            now = time.monotonic()
+            if done < asked or now - began >= seconds:
+                break  # proved, stopped, or out of time
+            pace = _SLICE_SECONDS / max(now - before, 1e-6)
+            size = max(1, min(int(size * min(pace, 2.0)), _LONGEST_SLICE))
+            before = now
+
+    async def think(
+        self, game: Game, limits: Limits, stop: StopFlag, salt: int = 0
+    ) -> Report:
+        """Run `search` in a thread; being cancelled stops it."""
+        return await run_stoppable(
+            lambda: self.search(game, limits, stop, salt), stop
+        )
+
+
+async def run_stoppable(work: Callable[[], _Result], stop: StopFlag) -> _Result:
+    """Run blocking kernel work in a thread; being cancelled sets its stop flag."""
+    try:
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+    finally:
+        stop.set()
+
+
+def mix_seed(seed: int, salt: int, key: int) -> int:
+    """Return a 64-bit search seed from its three sources."""
+    mask = (1 << 64) - 1
+    mixed = 0
+    for part in (seed, salt, key):
+        mixed = ((mixed ^ part) * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & mask
+        mixed ^= mixed >> 29
+    return mixed
