@@ -4,7 +4,7 @@ Importing the package checks that the compiled kernel is there and current.
 """
 
 from importlib.machinery import EXTENSION_SUFFIXES
-from os import path, stat
+from pathlib import Path
 
 __version__ = "0.1.0"
 
@@ -15,7 +15,7 @@ class KernelNotBuilt(ImportError):  # noqa: N818
     """The compiled kernel is missing or older than its source."""
 
 
-def _check_kernel(directory: str) -> None:
+def _check_kernel(package: Path) -> None:
     """Refuse a missing kernel and, in a checkout, one older than its source.
 
     An uncompiled or stale kernel would fail in odd ways or silently run old code.
@@ -23,27 +23,23 @@ def _check_kernel(directory: str) -> None:
     Raises:
         KernelNotBuilt: with the command that builds it.
     """
-    stem = path.join(directory, "_kernel")
-    built = next((f for s in EXTENSION_SUFFIXES if path.exists(f := stem + s)), None)
-    root = path.dirname(directory)
-    remedy = f"run: {path.join(root, 'scripts', 'engine')} --version"
-    if not path.exists(path.join(root, "pyproject.toml")):
-        if built is None:
+    names = (package / f"_kernel{suffix}" for suffix in EXTENSION_SUFFIXES)
+    built = next((name for name in names if name.exists()), None)
+    checkout = package.parent
+    remedy = f"run {checkout / 'scripts' / 'engine'} --version"
+    if not (checkout / "pyproject.toml").exists():
+        remedy = "run pip install --force-reinstall . in its checkout"
+    elif built is not None:
+        built_at = built.stat().st_mtime
+        if any((package / name).stat().st_mtime > built_at for name in _KERNEL_SOURCES):
             raise KernelNotBuilt(
-                f"tanbo_engine: no compiled kernel in {directory} for this Python; "
-                "reinstall it: pip install --force-reinstall . (in its checkout)"
+                f"tanbo_engine: {built} is older than its source; to build it, {remedy}"
             )
-        return
     if built is None:
         raise KernelNotBuilt(
-            f"tanbo_engine: the kernel in {directory} is not compiled; {remedy}"
-        )
-    sources = (path.join(directory, name) for name in _KERNEL_SOURCES)
-    if any(stat(source).st_mtime > stat(built).st_mtime for source in sources):
-        raise KernelNotBuilt(
-            f"tanbo_engine: the compiled kernel {built} is older than its source; "
-            f"{remedy}"
+            f"tanbo_engine: no compiled kernel in {package} for this Python; "
+            f"to build it, {remedy}"
         )
 
 
-_check_kernel(path.dirname(path.abspath(__file__)))
+_check_kernel(Path(__file__).resolve().parent)

@@ -11,14 +11,14 @@ cdef enum:
     KIND_PUCT = 0
     KIND_UCT = 1
     MAX_SIDE = 25
-    CELLS = 704          # 25x25 board with its guard cells, rounded up
-    MAX_REMOVED = 4      # roots one move can remove (RULES.md P9): one more than proven
-    MAX_DEPTH = 1024     # plies of one descent of the tree
-    ROLLOUT_PLIES = 20   # SEARCH.md C3: the best of 4, 10, 20, 40 on small boards
-    LOGISTIC_STEPS = 256 # table steps per unit
-    LOGISTIC_RANGE = 8   # beyond +-8 the table's last value stands
+    CELLS = 704  # 25x25 board with its guard cells, rounded up
+    MAX_REMOVED = 4  # roots one move can remove (RULES.md P9): one more than proven
+    MAX_DEPTH = 1024  # plies of one descent of the tree
+    ROLLOUT_PLIES = 20  # SEARCH.md C3: the best of 4, 10, 20, 40 on small boards
+    LOGISTIC_STEPS = 256  # table steps per unit
+    LOGISTIC_RANGE = 8  # beyond +-8 the table's last value stands
     LOGISTIC_SIZE = 2 * LOGISTIC_RANGE * LOGISTIC_STEPS + 1
-    GROWTH_CHANGES = 8   # a placement changes own growth points by -4 to +3
+    GROWTH_CHANGES = 8  # a placement changes own growth points by -4 to +3
 
 # The prototype recipe of SEARCH.md C3: first guesses there, confirmed by matches.
 cdef extern from *:
@@ -160,10 +160,11 @@ cdef class Position:
     cdef Undo* history
     cdef int turn_count
     cdef int history_room
-    cdef int point_of(self, int cell)
+    cdef int point_of(self, int cell) noexcept
     cdef list points_in(self, int state)
 
 cdef class Search:
     cdef Tree tree
     cdef size_t memory
     cdef Position position
+    cdef int take_memory(self) except -1

@@ -18,6 +18,7 @@ from cython.cimports.libc.math import sqrt
 from cython.cimports.libc.stdlib import free, malloc, realloc
 from cython.cimports.libc.string import memcpy
 
+COMPILED: bool = cython.compiled
 PUCT = 0
 UCT = 1
 
@@ -47,10 +48,10 @@ def fill_tables():
         for i in range(CELLS):
             zobrist[color][i] = next_random(cython.address(state))
     side_key = next_random(cython.address(state))
+    x: cython.double
     for i in range(LOGISTIC_SIZE):
-        logistic_table[i] = 1 / (
-            1 + exponential(LOGISTIC_RANGE - cython.cast(cython.double, i) / LOGISTIC_STEPS)
-        )
+        x = LOGISTIC_RANGE - cython.cast(cython.double, i) / LOGISTIC_STEPS
+        logistic_table[i] = 1 / (1 + exponential(x))
     for i in range(GROWTH_CHANGES):
         growth_weight[i] = exponential(GROWTH_GAIN * (i - 4))
     # ln(1 + i/256) by the series of 2 artanh(z), z <= 1/3
@@ -72,7 +73,8 @@ def natural_log(x):
     while rest >= 2:
         rest /= 2
         halvings += 1
-    return log_table[cython.cast(cython.int, (rest - 1) * 256)] + halvings * log_table[256]
+    step: cython.int = cython.cast(cython.int, (rest - 1) * 256)
+    return log_table[step] + halvings * log_table[256]
 
 
 # ---------------------------------------------------------------------------------
@@ -893,7 +895,7 @@ class Position:
         return self.board.root_count[cython.cast(cython.int, color)]
 
     def is_legal(self, color, point):
-        """Tell whether R3 lets a colour place a stone on a point; False after the end."""
+        """Tell whether a colour may place a stone there (R3); False after the end."""
         if not 0 <= point < self.board.width * self.board.height:
             return False
         row, column = divmod(point, self.board.width)
@@ -1018,8 +1020,11 @@ class Position:
                 return f"stone count of {color}"
             if b.root_count[color] != fresh.root_count[color]:
                 return f"root count of {color}"
-            mine_legal = sorted([b.legal[color][i] for i in range(b.legal_count[color])])
-            if mine_legal != [fresh.legal[color][i] for i in range(fresh.legal_count[color])]:
+            count = b.legal_count[color]
+            legal = sorted([b.legal[color][i] for i in range(count)])
+            if count != fresh.legal_count[color] or legal != [
+                fresh.legal[color][i] for i in range(count)
+            ]:
                 return f"legal list of {color}"
         same_root = {0: 0}  # root ids of the new board -> ids of this one
         for i in range(b.cell_count):
@@ -1036,8 +1041,9 @@ class Position:
             for color in range(2):
                 if mine.count[color] != anew.count[color]:
                     return f"neighbour count at {self.point_of(i)}"
-                if mine.count[color] == 1 and same_root[anew.mix[color]] != mine.mix[color]:
-                    return f"neighbouring root at {self.point_of(i)}"
+                if mine.count[color] == 1:
+                    if same_root[anew.mix[color]] != mine.mix[color]:
+                        return f"neighbouring root at {self.point_of(i)}"
         return ""
 
 
@@ -1148,6 +1154,7 @@ class Search:
         if t.nodes == cython.NULL:
             raise MemoryError(f"no memory for a tree of {size >> 20} MB")
         t.capacity = count
+        return 0
 
     def run(self, visits, stop: StopFlag):
         """Make visits until their number, a proof of the root, or the flag.

@@ -2,6 +2,7 @@
 
 from typing import final
 
+COMPILED: bool
 PUCT: int
 UCT: int
 

@@ -16,6 +16,12 @@ RESERVE_SHARE = 0.20
 
 _LEAST_SECONDS = 0.001
 _MOVES_AHEAD_SHARE = 0.35
+"""Moves that the main time is spread over, as a share of the board's points.
+
+Games last about 0.35 to 0.45 moves a point and side (RULES.md section 7), whatever
+has been played so far: removals free room again.
+"""
+
 _FEWEST_MOVES_AHEAD = 10
 
 
@@ -64,16 +70,17 @@ class _Side:
 class Clock:
     """Both sides' time under one control; without one, no move has a limit here."""
 
-    def __init__(self, control: TimeControl = TimeControl(TimeSystem.NONE)) -> None:
-        self._set(control)
+    def __init__(self) -> None:
+        self.configure(TimeControl(TimeSystem.NONE))
 
     def configure(self, control: TimeControl) -> None:
         """Start both clocks afresh under a control."""
-        self._set(control)
+        self.control = control
+        self.restart()
 
     def restart(self) -> None:
         """Start both clocks afresh for a new game."""
-        self._set(self.control)
+        self._sides = {color: _Side(self.control) for color in Color}
 
     def set_left(self, color: Color, seconds: float, periods: int) -> None:
         """Take over the time that the front end says is left.
@@ -84,12 +91,10 @@ class Clock:
             periods: 0 while main time runs; else stones left in the Canadian period,
                 or byo-yomi periods left.
         """
-        side = self._sides[color]
         seconds = max(0.0, seconds)
         if self.control.system is TimeSystem.NONE:
-            self._set(TimeControl(TimeSystem.ABSOLUTE, main=seconds))
-            self._sides[color.opponent] = _Side(self.control)
-            side = self._sides[color]
+            self.configure(TimeControl(TimeSystem.ABSOLUTE, main=seconds))
+        side = self._sides[color]
         if periods > 0 and self._has_overtime:
             side.main, side.period, side.periods = 0.0, seconds, periods
         else:
@@ -98,30 +103,31 @@ class Clock:
     def spend(self, color: Color, seconds: float) -> None:
         """Charge the time a move took to our own clock."""
         side, control = self._sides[color], self.control
+        in_overtime = side.main <= 0 or seconds > side.main
         over = max(0.0, seconds - side.main)
         side.main = max(0.0, side.main - seconds)
         if control.system in (TimeSystem.FISCHER, TimeSystem.FISCHER_CAPPED):
             side.main = min(side.main + control.increment, control.main_limit)
-        elif control.system is TimeSystem.BYOYOMI and over > 0:
+        elif control.system is TimeSystem.BYOYOMI and in_overtime:
             used = int(over // control.period) if control.period > 0 else 0
             side.periods = max(1, side.periods - used)
             side.period = control.period
-        elif control.system is TimeSystem.CANADIAN and (over > 0 or side.main <= 0):
+        elif control.system is TimeSystem.CANADIAN and in_overtime:
             side.period, side.periods = side.period - over, side.periods - 1
             if side.periods <= 0:
                 side.period, side.periods = control.period, control.periods
 
-    def budget(self, color: Color, empty_points: int) -> float | None:
+    def budget(self, color: Color, area: int) -> float | None:
         """Return how long to think about the next move; None if no clock runs.
 
         Args:
             color: whose move.
-            empty_points: of the board, from which the moves ahead are estimated.
+            area: points of the board, from which the moves ahead are estimated.
         """
         if self.control.system is TimeSystem.NONE:
             return None
         side, control = self._sides[color], self.control
-        ahead = max(_FEWEST_MOVES_AHEAD, _MOVES_AHEAD_SHARE * empty_points)
+        ahead = max(_FEWEST_MOVES_AHEAD, _MOVES_AHEAD_SHARE * area)
         seconds = side.main / ahead
         if control.system in (TimeSystem.FISCHER, TimeSystem.FISCHER_CAPPED):
             # The increment comes only after the move: it must fit into what is left.
@@ -141,10 +147,6 @@ class Clock:
         if self.control.system is TimeSystem.BYOYOMI:
             return side.period
         return side.period / max(1, side.periods)
-
-    def _set(self, control: TimeControl) -> None:
-        self.control = control
-        self._sides = {color: _Side(control) for color in Color}
 
 
 def with_reserve(seconds: float) -> float:

@@ -26,7 +26,8 @@ def rows(position: Position) -> list[str]:
         for point in position.stones(color):
             cells[point] = color.mark
     return [
-        "".join(cells[row * width : (row + 1) * width]) for row in reversed(range(height))
+        "".join(cells[row * width : (row + 1) * width])
+        for row in reversed(range(height))
     ]
 
 
@@ -78,7 +79,7 @@ def parse_position(text: str) -> Position:
 
 
 def _unpack(size: Size, number: int, line: str) -> str:
-    """Return row ``number`` (counted from the top, for messages) with runs spelt out."""
+    """Return a row with its runs spelt out; `number`, from the top, is for messages."""
     if _ROW.fullmatch(line) is None:
         raise PositionError(
             f"row {number} from the top is {line[:30]!r}: "

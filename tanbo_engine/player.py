@@ -135,9 +135,7 @@ class SearchPlayer:
         self, game: Game, limits: Limits, stop: StopFlag, salt: int = 0
     ) -> Report:
         """Run `search` in a thread; being cancelled stops it."""
-        return await run_stoppable(
-            lambda: self.search(game, limits, stop, salt), stop
-        )
+        return await run_stoppable(lambda: self.search(game, limits, stop, salt), stop)
 
 
 async def run_stoppable(work: Callable[[], _Result], stop: StopFlag) -> _Result:

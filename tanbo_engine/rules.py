@@ -188,9 +188,8 @@ def play(position: Position, point: int) -> Turn:
     )
     current = root_at(placed, point)
     bounded = is_bounded(placed, current)
-    if bounded:  # R6a: the current root alone
-        removed = (current,)
-    else:  # R6b: every other bounded root of both colours, at once
+    removed: tuple[Root, ...] = (current,)  # R6a: the current root alone
+    if not bounded:  # R6b: every other bounded root of both colours, at once
         removed = tuple(root for root in roots(placed) if is_bounded(placed, root))
     return Turn(_without(placed, removed), current, bounded, removed)
 
