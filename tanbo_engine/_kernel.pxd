@@ -1,7 +1,7 @@
 # Declarations of the compiled kernel: structures, tables, and the C signature of every
 # function in _kernel.py that Python does not call.
 
-from libc.stdint cimport int8_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     BLACK = 0
@@ -18,6 +18,12 @@ cdef enum:
     LOGISTIC_STEPS = 256  # table steps per unit
     LOGISTIC_RANGE = 8  # beyond +-8 the table's last value stands
     LOGISTIC_SIZE = 2 * LOGISTIC_RANGE * LOGISTIC_STEPS + 1
+    ONE = 1 << 12  # one neighbour, in a cell's word
+    SUM = ONE - 1  # mask of the sum of root ids
+    FILLED = 1 << 15  # a stone or a guard cell, in a cell's word
+    SUMS = 1 << 12
+    UNUSED = 1  # growth of what is no root's id: any sum may index growth, harmlessly
+    GONE = 1 << 15  # growth of a removed root: from here upwards
     GROWTH_CHANGES = 8  # a placement changes own growth points by -4 to +3
 
 # The prototype recipe of SEARCH.md C3: first guesses there, confirmed by matches.
@@ -43,39 +49,40 @@ cdef extern from *:
     const double STONE_WEIGHT, ROOT_WEIGHT, BASE_SCALE, GROWTH_SCALE
     const double SELF_BOUNDING, REMOVES_ENEMY, LOSES_OWN, TAKES_GROWTH, GROWTH_GAIN
 
-# One place of the padded board. 16 bytes, so that an index is a shift.
-ctypedef struct Cell:
-    uint8_t state      # BLACK, WHITE, EMPTY or WALL
-    uint8_t count[2]   # neighbouring stones of each colour
-    uint16_t mix[2]    # XOR of the root ids of those stones; one stone: its root id
-    uint16_t root      # root id of the stone here
-    uint16_t next      # next stone of the same root, 0 at the end
-    uint16_t slot[2]   # index in the legal list of each colour
+ctypedef int64_t Index     # cells and places; 32 bits would cost conversions
 
 # A position. A root's id is the cell of its first stone, which stands at the head of
 # the root's list. Cell 0 is a guard, so 0 means "none" wherever a cell is named.
+#
+# The word of a cell and a colour tells of its neighbours of that colour: bits 0-11 the
+# sum of their root ids, bits 12-14 their number, bit 15 that the cell is not empty. So
+# one addition joins a stone to a neighbour, and a cell is a growth point, and legal, if
+# word >> 12 is 1; then the low bits are the root's id.
 ctypedef struct Board:
     int32_t width
     int32_t height
-    int32_t stride
-    int32_t cell_count
-    int32_t to_move
-    int32_t stone_count[2]
-    int32_t root_count[2]
-    int32_t legal_count[2]
-    uint64_t key
+    Index stride
+    Index cell_count
+    Index to_move
+    Index count[2]           # legal points of each colour
+    int32_t stones[2]
+    int32_t roots[2]
+    uint16_t word[2][CELLS]
     uint16_t legal[2][CELLS]   # legal points of each colour, in no order
-    uint16_t growth[CELLS]     # growth points of each root, by root id
-    Cell cells[CELLS]
+    uint16_t place[2][CELLS]   # where a legal point is in that list
+    uint16_t next[CELLS]       # next stone of the same root, 0 at the end
+    uint8_t state[CELLS]       # BLACK, WHITE, EMPTY or WALL
+    uint8_t owner[CELLS]       # colour of the root with this id
+    uint16_t growth[SUMS]      # growth points of each root; see UNUSED
 
-# What unmake needs. Lists of removed roots stay in their (now empty) cells; only the
-# links of the cell that was played on are overwritten, so they are kept here.
+# What unmake needs. The list of a removed root stays in its (now empty) cells; only the
+# link of the cell that was played on is overwritten, so it is kept here.
 ctypedef struct Undo:
     uint16_t cell
-    uint16_t old_root
+    uint16_t root
     uint16_t old_next
     uint16_t removed_count
-    uint16_t removed[MAX_REMOVED]   # root id * 2 + colour
+    uint16_t removed[MAX_REMOVED]   # root ids, in the order of removal
 
 # One node of the search tree: a move and what became of it. Children are contiguous.
 ctypedef struct Node:
@@ -112,21 +119,37 @@ cdef uint64_t next_random(uint64_t* state) noexcept nogil
 cdef int random_below(uint64_t* state, int bound) noexcept nogil
 
 # 3 The board
-cdef void legal_add(Board* b, int color, int cell) noexcept nogil
-cdef void legal_remove(Board* b, int color, int cell) noexcept nogil
+cdef bint is_single(uint32_t word) noexcept nogil
+cdef void add_legal(Board* b, Index color, Index cell) noexcept nogil
+cdef void drop_legal(Board* b, Index color, Index cell) noexcept nogil
 cdef void lay_out(Board* b, int width, int height) noexcept nogil
-cdef void put_stone(Board* b, int color, int cell) noexcept nogil
+cdef void put_stone(Board* b, int color, Index cell) noexcept nogil
 cdef void derive(Board* b) noexcept nogil
-cdef void collect_root(Board* b, int first) noexcept nogil
+cdef void collect_root(Board* b, Index first, uint16_t* root_of) noexcept nogil
 cdef void copy_board(Board* target, const Board* source) noexcept nogil
 cdef void rebuild(Board* target, const Board* source) noexcept nogil
 cdef int winner_of(const Board* b) noexcept nogil
+cdef uint64_t board_key(const Board* b) noexcept nogil
+cdef uint64_t key_change(const Board* b, const Undo* undo) noexcept nogil
 
 # 4 Make and unmake
-cdef void make_move(Board* b, int cell, Undo* undo) noexcept nogil
-cdef void remove_root(Board* b, int color, int root) noexcept nogil
+ctypedef struct Bounded:
+    Index count        # how many roots a placement has bounded
+    Index root         # the last of them
+
+cdef void make_move(Board* b, Index cell, Undo* undo) noexcept nogil
+cdef void block(Board* b, Index enemy, Index cell, Bounded* bounded) noexcept nogil
+cdef Index join(
+    Board* b, Index color, Index cell, Index root, Bounded* bounded
+) noexcept nogil
+cdef void lose(Board* b, Index root, Index points, Bounded* bounded) noexcept nogil
+cdef void remove_several(Board* b, Index color, Undo* undo) noexcept nogil
+cdef void put_down(Board* b, uint32_t word, Undo* undo) noexcept nogil
+cdef void remove_root(Board* b, Index root) noexcept nogil
+cdef void regain(Board* b, Index color, Index cell, uint32_t word) noexcept nogil
+cdef void vacate(Board* b, Index color, Index cell) noexcept nogil
 cdef void unmake_move(Board* b, const Undo* undo) noexcept nogil
-cdef void restore_root(Board* b, int color, int root) noexcept nogil
+cdef void restore_root(Board* b, Index root) noexcept nogil
 
 # 5 Counting and random games
 cdef uint64_t count_paths(Board* b, int depth, StopFlag stop) noexcept nogil
@@ -135,8 +158,8 @@ cdef int random_game(Board* b, uint64_t* random) noexcept nogil
 # 6 Evaluation and move priors
 cdef double logistic(double x) noexcept nogil
 cdef double static_value(const Board* b) noexcept nogil
-cdef double move_weight(const Board* b, int cell) noexcept nogil
-cdef int choose_rollout_move(const Board* b, uint64_t* random) noexcept nogil
+cdef double move_weight(const Board* b, Index cell) noexcept nogil
+cdef Index choose_rollout_move(const Board* b, uint64_t* random) noexcept nogil
 cdef double rollout(Board* b, uint64_t* random) noexcept nogil
 
 # 7 Tree search
@@ -157,11 +180,13 @@ cdef class StopFlag:
 
 cdef class Position:
     cdef Board board
+    cdef uint64_t hash
     cdef Undo* history
     cdef int turn_count
     cdef int history_room
     cdef int point_of(self, int cell) noexcept
     cdef list points_in(self, int state)
+    cdef str check_roots(self, const Board* fresh)
 
 cdef class Search:
     cdef Tree tree

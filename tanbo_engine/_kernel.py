@@ -16,7 +16,7 @@ and two guard rows stop every neighbour look-up without a test.
 import cython
 from cython.cimports.libc.math import sqrt
 from cython.cimports.libc.stdlib import free, malloc, realloc
-from cython.cimports.libc.string import memcpy
+from cython.cimports.libc.string import memcpy, memset
 
 COMPILED: bool = cython.compiled
 PUCT = 0
@@ -99,151 +99,181 @@ def random_below(state, bound):
 # ---------------------------------------------------------------------------------
 # 3 The board
 #
-# Kept up to date by every move: per cell and colour the number of neighbouring stones
-# and the XOR of their root ids (with one neighbour that is its root id), per root the
-# number of growth points, per colour the list of legal points. A point is legal for a
-# colour if it is empty and has exactly one neighbour of it (RULES.md R3); then it is a
-# growth point of that neighbour's root (R5). A root is bounded when it has none.
+# Kept up to date by every move (`Board` in the .pxd says how): per cell and colour a
+# word about its neighbours of that colour, per root the number of its growth points,
+# per colour the list of legal points. A point is legal for a colour if it is empty and
+# has exactly one neighbour of it (RULES.md R3); then it is a growth point of that
+# neighbour's root (R5). A root is bounded when it has none.
+#
+# What is seldom or predictably taken is a branch, what is a toss-up is arithmetic: a
+# mispredicted branch costs as much as the rest of a step.
 
 
-def legal_add(b, color, cell):
+def is_single(word):
+    """Tell whether a word's cell is empty with exactly one neighbour of the colour."""
+    return word >> 12 == 1
+
+
+def add_legal(b, color, cell):
     """Add a cell to the legal list of a colour."""
-    last: cython.int = b.legal_count[color]
-    b.legal[color][last] = cell
-    b.cells[cell].slot[color] = last
-    b.legal_count[color] = last + 1
+    at: Index = b.count[color]
+    b.legal[color][at] = cell
+    b.place[color][cell] = at
+    b.count[color] = at + 1
 
 
-def legal_remove(b, color, cell):
-    """Take a cell out of the legal list; the last one takes its place."""
-    last: cython.int = b.legal_count[color] - 1
-    hole: cython.int = b.cells[cell].slot[color]
-    moved: cython.int = b.legal[color][last]
-    b.legal[color][hole] = moved
-    b.cells[moved].slot[color] = hole
-    b.legal_count[color] = last
+def drop_legal(b, color, cell):
+    """Take a cell out of the legal list; the last one fills the gap."""
+    at: Index = b.place[color][cell]
+    b.count[color] -= 1
+    last: Index = b.legal[color][b.count[color]]
+    b.legal[color][at] = last
+    b.place[color][last] = at
 
 
 def lay_out(b, width, height):
     """Make an empty board, Black to move."""
-    i: cython.int
-    row: cython.int
-    column: cython.int
+    i: Index
+    row: Index
+    column: Index
+    memset(b, 0, cython.sizeof(Board))
     b.width = width
     b.height = height
     b.stride = width + 1
     b.cell_count = (height + 2) * b.stride + 1
-    b.to_move = BLACK
-    b.key = (width * (MAX_SIDE + 1) + height) * GOLDEN_GAMMA
-    for i in range(2):
-        b.stone_count[i] = 0
-        b.root_count[i] = 0
-        b.legal_count[i] = 0
     for i in range(b.cell_count):
-        b.cells[i].state = WALL
+        b.state[i] = WALL
+        b.owner[i] = EMPTY  # no root founded here
+        b.word[BLACK][i] = b.word[WHITE][i] = FILLED
+    for i in range(SUMS):
+        b.growth[i] = UNUSED
     for row in range(1, height + 1):
         for column in range(1, width + 1):
-            b.cells[row * b.stride + column].state = EMPTY
+            i = row * b.stride + column
+            b.state[i] = EMPTY
+            b.word[BLACK][i] = b.word[WHITE][i] = 0
 
 
 def put_stone(b, color, cell):
     """Put a stone of a start position; `derive` must follow."""
-    b.cells[cell].state = color
-    b.stone_count[color] += 1
-    b.key ^= zobrist[color][cell]
+    b.state[cell] = color
+    b.word[BLACK][cell] = b.word[WHITE][cell] = FILLED
+    b.stones[color] += 1
 
 
 def derive(b):
-    """Compute everything that follows from the stones, in an order of its own."""
-    i: cython.int
-    color: cython.int
-    cell: cython.pointer(Cell)
-    steps: cython.int[4]
-    steps[:] = [-b.stride, -1, 1, b.stride]
+    """Compute everything that follows from the stones of a laid-out board."""
+    i: Index
+    k: Index
+    color: Index
+    around: Index[4]
+    around[:] = [-b.stride, -1, 1, b.stride]
+    root_of: uint16_t[CELLS]
+    memset(root_of, 0, cython.sizeof(root_of))
     for i in range(b.cell_count):
-        cell = cython.address(b.cells[i])
-        b.growth[i] = 0
-        cell.root = cell.next = 0
-        for color in range(2):
-            cell.count[color] = cell.mix[color] = cell.slot[color] = 0
-    for i in range(b.cell_count):
-        cell = cython.address(b.cells[i])
-        if cell.state <= WHITE and cell.root == 0:
-            b.root_count[cell.state] += 1
-            collect_root(b, i)
-    near: cython.pointer(Cell)
-    k: cython.int
-    for i in range(b.cell_count):
-        cell = cython.address(b.cells[i])
-        if cell.state <= WHITE:
+        if b.state[i] <= WHITE:
+            if root_of[i] == 0:
+                collect_root(b, i, root_of)
             for k in range(4):
-                near = cython.address(b.cells[i + steps[k]])
-                near.count[cell.state] += 1
-                near.mix[cell.state] ^= cell.root
+                b.word[b.state[i]][i + around[k]] += ONE + root_of[i]
     for i in range(b.cell_count):
-        cell = cython.address(b.cells[i])
-        if cell.state == EMPTY:
-            for color in range(2):
-                if cell.count[color] == 1:
-                    legal_add(b, color, i)
-                    b.growth[cell.mix[color]] += 1
+        for color in range(2):
+            if is_single(b.word[color][i]):
+                add_legal(b, color, i)
+                b.growth[b.word[color][i] & SUM] += 1
 
 
-def collect_root(b, first):
+def collect_root(b, first, root_of):
     """Make the list of the root whose lowest stone is `first`, breadth first."""
-    steps: cython.int[4]
-    steps[:] = [-b.stride, -1, 1, b.stride]
-    color: cython.int = b.cells[first].state
-    at: cython.int = first
-    last: cython.int = first
-    near: cython.int
-    k: cython.int
-    b.cells[first].root = first
+    around: Index[4]
+    around[:] = [-b.stride, -1, 1, b.stride]
+    at: Index = first
+    last: Index = first
+    near: Index
+    k: Index
+    b.owner[first] = b.state[first]
+    b.growth[first] = 0
+    b.roots[b.state[first]] += 1
+    root_of[first] = first
     while at != 0:
         for k in range(4):
-            near = at + steps[k]
-            if b.cells[near].state == color and b.cells[near].root == 0:
-                b.cells[near].root = first
-                b.cells[last].next = near
+            near = at + around[k]
+            if b.state[near] == b.state[first] and root_of[near] == 0:
+                root_of[near] = first
+                b.next[last] = near
                 last = near
-        at = b.cells[at].next
+        at = b.next[at]
 
 
 def copy_board(target, source):
-    """Copy a board, only as much of it as is in use."""
+    """Copy a board to one that was laid out once, only as much as is in use."""
     color: cython.int
-    header: cython.size_t = cython.cast(cython.p_char, source.legal) - cython.cast(
-        cython.p_char, source
+    size: cython.size_t = source.cell_count * cython.sizeof(uint16_t)
+    memcpy(
+        target,
+        source,
+        cython.cast(cython.p_char, source.word) - cython.cast(cython.p_char, source),
     )
-    memcpy(target, source, header)
     for color in range(2):
+        memcpy(target.word[color], source.word[color], size)
+        memcpy(target.place[color], source.place[color], size)
         memcpy(
-            target.legal[color], source.legal[color], source.legal_count[color] * 2
+            target.legal[color],
+            source.legal[color],
+            source.count[color] * cython.sizeof(uint16_t),
         )
-    memcpy(target.growth, source.growth, source.cell_count * 2)
-    memcpy(target.cells, source.cells, source.cell_count * cython.sizeof(Cell))
+    memcpy(target.next, source.next, size)
+    memcpy(target.state, source.state, source.cell_count)
+    memcpy(target.owner, source.owner, source.cell_count)
+    memcpy(target.growth, source.growth, size)
 
 
 def rebuild(target, source):
     """Set up the same position anew, so that lists do not depend on how it arose."""
-    i: cython.int
+    i: Index
     lay_out(target, source.width, source.height)
     for i in range(source.cell_count):
-        if source.cells[i].state <= WHITE:
-            put_stone(target, source.cells[i].state, i)
+        if source.state[i] <= WHITE:
+            put_stone(target, source.state[i], i)
     derive(target)
-    if source.to_move == WHITE:
-        target.to_move = WHITE
-        target.key ^= side_key
+    target.to_move = source.to_move
 
 
 def winner_of(b):
     """Return the colour that has won, or -1 (RULES.md R8)."""
-    if b.root_count[BLACK] == 0:
+    if b.roots[BLACK] == 0:
         return WHITE
-    if b.root_count[WHITE] == 0:
+    if b.roots[WHITE] == 0:
         return BLACK
     return -1
+
+
+def board_key(b):
+    """Return the Zobrist key of size, stones and side to move."""
+    key: uint64_t = (b.width * (MAX_SIDE + 1) + b.height) * GOLDEN_GAMMA
+    i: Index
+    for i in range(b.cell_count):
+        if b.state[i] <= WHITE:
+            key ^= zobrist[b.state[i]][i]
+    return key ^ side_key if b.to_move == WHITE else key
+
+
+def key_change(b, undo):
+    """Return what the last move changes in the key; the same takes it back.
+
+    Random games and the tree search need no keys, so moves do not keep them.
+    """
+    color: Index = 1 - b.to_move
+    change: uint64_t = side_key ^ zobrist[color][undo.cell]
+    at: Index
+    k: cython.int
+    for k in range(undo.removed_count):
+        color = b.owner[undo.removed[k]]
+        at = undo.removed[k]
+        while at != 0:
+            change ^= zobrist[color][at]
+            at = b.next[at]
+    return change
 
 
 # ---------------------------------------------------------------------------------
@@ -253,199 +283,251 @@ def winner_of(b):
 def make_move(b, cell, undo):
     """Place a stone of the side to move on a legal cell and do what R6 says.
 
-    Step 1 the point stops being a growth point, of the enemy too. Step 2 the stone
-    joins the current root. Step 3 each empty neighbour becomes a growth point of it
-    (its first own neighbour) or stops being one of some own root (its second). Step 4
-    the current root goes if it is bounded (R6a), else every other root that lost its
-    last growth point in steps 1 and 3 (R6b; RULES.md P9: there are no more).
+    Step 1  The cell is no growth point any more, neither of the own root nor of an
+            enemy root.
+    Step 2  The stone joins the current root.
+    Step 3  Each empty neighbour stops being a growth point of an own root (its second
+            own neighbour) or becomes one of the current root (its first).
+    Step 4  The current root goes if it is bounded (R6a), else every other root that
+            steps 1 and 3 have bounded (R6b; there are no others, RULES.md P9).
     """
-    color: cython.int = b.to_move
-    enemy: cython.int = 1 - color
-    place: cython.pointer(Cell) = cython.address(b.cells[cell])
-    root: cython.int = place.mix[color]
-    steps: cython.int[4]
-    steps[:] = [-b.stride, -1, 1, b.stride]
-    suspects: cython.int[4]
-    suspect_count: cython.int = 0
-    enemy_root: cython.int = 0
-    near: cython.pointer(Cell)
-    other: cython.int
-    count: cython.int
-    k: cython.int
-
-    # Step 1
-    legal_remove(b, color, cell)
-    b.growth[root] -= 1
-    if place.count[enemy] == 1:
-        enemy_root = place.mix[enemy]
-        legal_remove(b, enemy, cell)
-        b.growth[enemy_root] -= 1
-
-    # Step 2
-    undo.cell = cell
-    undo.old_root = place.root
-    undo.old_next = place.next
+    color: Index = b.to_move
+    root: Index = b.word[color][cell] - ONE
+    bounded: Bounded
+    bounded.count = 0
+    bounded.root = 0
+    drop_legal(b, color, cell)  # Step 1
+    block(b, 1 - color, cell, cython.address(bounded))
+    undo.cell = cell  # Step 2
+    undo.root = root
+    undo.old_next = b.next[cell]
     undo.removed_count = 0
-    place.state = color
-    place.root = root
-    place.next = b.cells[root].next
-    b.cells[root].next = cell
-    b.stone_count[color] += 1
-    b.to_move = enemy
-    b.key ^= zobrist[color][cell] ^ side_key
-
-    # Step 3
-    for k in range(4):
-        near = cython.address(b.cells[cell + steps[k]])
-        count = near.count[color]
-        other = near.mix[color]
-        near.count[color] = count + 1
-        near.mix[color] = other ^ root
-        if near.state == EMPTY:
-            if count == 0:
-                legal_add(b, color, cell + steps[k])
-                b.growth[root] += 1
-            elif count == 1:
-                legal_remove(b, color, cell + steps[k])
-                b.growth[other] -= 1
-                if b.growth[other] == 0:
-                    suspects[suspect_count] = other
-                    suspect_count += 1
-
-    # Step 4
-    if b.growth[root] == 0:
-        remove_root(b, color, root)
-        undo.removed[0] = root * 2 + color
-        undo.removed_count = 1
+    b.word[color][cell] |= FILLED
+    b.state[cell] = color
+    b.stones[color] += 1
+    b.next[cell] = b.next[root]
+    b.next[root] = cell
+    b.to_move = 1 - color
+    # Step 3. The cell itself counts until all gains are known, so that the current
+    # root is not taken for bounded in between.
+    gained: Index = join(b, color, cell, root, cython.address(bounded))
+    b.growth[root] += gained - 1
+    if b.growth[root] == 0:  # Step 4
+        bounded.count = 1
+        bounded.root = root
+    if bounded.count == 0:
         return
-    if enemy_root != 0 and b.growth[enemy_root] == 0:
-        remove_root(b, enemy, enemy_root)
-        undo.removed[0] = enemy_root * 2 + enemy
+    if bounded.count == 1:
+        undo.removed[0] = bounded.root
         undo.removed_count = 1
-    for k in range(suspect_count):
-        if suspects[k] != root:  # it has grown again
-            remove_root(b, color, suspects[k])
-            undo.removed[undo.removed_count] = suspects[k] * 2 + color
-            undo.removed_count += 1
+        remove_root(b, bounded.root)
+    else:
+        remove_several(b, color, undo)
 
 
-def remove_root(b, color, root):
+def block(b, enemy, cell, bounded):
+    """Take a cell that is being filled from the enemy, if it was a point of his.
+
+    A toss-up, so without a branch: the last entry of his list goes to the gap, or else
+    once more to its own place.
+    """
+    word: uint32_t = b.word[enemy][cell]
+    hit: Index = is_single(word)
+    end: Index = b.count[enemy]
+    last: Index = b.legal[enemy][end - 1]  # there is one: he has a move (P2)
+    at: Index = end ^ ((end ^ b.place[enemy][cell]) & -hit)
+    b.word[enemy][cell] = word | FILLED
+    b.legal[enemy][at] = last
+    b.place[enemy][last] = at - 1 + hit
+    b.count[enemy] = end - hit
+    lose(b, word & SUM, hit, bounded)
+
+
+def join(b, color, cell, root, bounded):
+    """Join a stone to its neighbours: first all losses, then all gains.
+
+    Returns:
+        How many cells have become growth points of the root.
+    """
+    around: Index[4]
+    around[:] = [-b.stride, -1, 1, b.stride]
+    before: uint32_t[4]
+    k: Index
+    for k in range(4):
+        before[k] = b.word[color][cell + around[k]]
+        b.word[color][cell + around[k]] = before[k] + ONE + root
+        if is_single(before[k]):
+            drop_legal(b, color, cell + around[k])
+            lose(b, before[k] & SUM, 1, bounded)
+    first: Index = b.count[color]
+    end: Index = first
+    for k in range(4):
+        b.legal[color][end] = cell + around[k]
+        b.place[color][cell + around[k]] = end
+        end += before[k] == 0
+    b.count[color] = end
+    return end - first
+
+
+def lose(b, root, points, bounded):
+    """Take growth points from a root; note it if that bounds it."""
+    left: Index = b.growth[root] - points
+    b.growth[root] = left
+    bounded.count += left == 0
+    bounded.root = root if left == 0 else bounded.root
+
+
+def remove_several(b, color, undo):
+    """Remove more than one root (R6b): find them all before the first goes."""
+    around: Index[4]
+    around[:] = [-b.stride, -1, 1, b.stride]
+    k: Index
+    put_down(b, b.word[1 - color][undo.cell] & (FILLED - 1), undo)
+    for k in range(4):
+        put_down(
+            b,
+            cython.cast(
+                uint16_t, b.word[color][undo.cell + around[k]] - ONE - undo.root
+            ),
+            undo,
+        )
+    for k in range(undo.removed_count):
+        remove_root(b, undo.removed[k])
+
+
+def put_down(b, word, undo):
+    """Put down for removal, once, the root that a cell's word made a growth point."""
+    root: Index = word & SUM
+    if is_single(word) and b.growth[root] == 0:
+        b.growth[root] = GONE
+        undo.removed[undo.removed_count] = root
+        undo.removed_count += 1
+
+
+def remove_root(b, root):
     """Take a bounded root off the board; its list stays in its cells.
 
-    While its stones still count as occupied, its neighbours lose them one by one; then
-    its cells become empty. They touch no other stone of their colour, but may be
-    growth points of the enemy.
+    The first pass takes its stones from their neighbours' words, the second sees final
+    words: cells that have one neighbour left serve that one's root again.
     """
-    enemy: cython.int = 1 - color
-    steps: cython.int[4]
-    steps[:] = [-b.stride, -1, 1, b.stride]
-    near: cython.pointer(Cell)
-    count: cython.int
-    k: cython.int
-    at: cython.int = root
+    color: Index = b.owner[root]
+    around: Index[4]
+    around[:] = [-b.stride, -1, 1, b.stride]
+    word: cython.pointer(uint16_t) = b.word[color]
+    k: Index
+    at: Index = root
+    b.growth[root] = GONE
+    b.roots[color] -= 1
     while at != 0:
+        b.stones[color] -= 1
         for k in range(4):
-            near = cython.address(b.cells[at + steps[k]])
-            count = near.count[color] - 1
-            near.count[color] = count
-            near.mix[color] ^= root
-            if near.state == EMPTY:
-                if count == 1:
-                    legal_add(b, color, at + steps[k])
-                    b.growth[near.mix[color]] += 1
-                elif count == 0:
-                    legal_remove(b, color, at + steps[k])
-                    b.growth[root] -= 1
-        b.key ^= zobrist[color][at]
-        b.stone_count[color] -= 1
-        at = b.cells[at].next
+            word[at + around[k]] -= ONE + root
+        at = b.next[at]
     at = root
     while at != 0:
-        near = cython.address(b.cells[at])
-        near.state = EMPTY
-        if near.count[enemy] == 1:
-            legal_add(b, enemy, at)
-            b.growth[near.mix[enemy]] += 1
-        at = near.next
-    b.root_count[color] -= 1
+        for k in range(4):
+            if is_single(word[at + around[k]]):
+                regain(b, color, at + around[k], word[at + around[k]])
+        vacate(b, color, at)
+        at = b.next[at]
+
+
+def regain(b, color, cell, word):
+    """Make a cell a growth point again, unless found before or its root goes too."""
+    root: Index = word & SUM
+    at: Index = b.place[color][cell]
+    if b.growth[root] < GONE and not (
+        at < b.count[color] and b.legal[color][at] == cell
+    ):
+        b.growth[root] += 1
+        add_legal(b, color, cell)
+
+
+def vacate(b, color, cell):
+    """Empty a cell of a root that goes: it touches no other stone of its colour.
+
+    Whether it becomes a growth point of the other colour is a toss-up: no branch.
+    """
+    other: Index = 1 - color
+    at: Index = b.count[other]
+    word: uint32_t = b.word[other][cell] & (FILLED - 1)
+    gain: Index = is_single(word) & (b.growth[word & SUM] < GONE)
+    b.state[cell] = EMPTY
+    b.word[color][cell] = 0
+    b.word[other][cell] = word
+    b.legal[other][at] = cell
+    b.place[other][cell] = at
+    b.count[other] = at + gain
+    b.growth[word & SUM] += gain
 
 
 def unmake_move(b, undo):
     """Take back the last move: the steps of `make_move` in reverse."""
-    enemy: cython.int = b.to_move
-    color: cython.int = 1 - enemy
-    cell: cython.int = undo.cell
-    steps: cython.int[4]
-    steps[:] = [-b.stride, -1, 1, b.stride]
-    near: cython.pointer(Cell)
-    count: cython.int
-    k: cython.int
+    enemy: Index = b.to_move
+    color: Index = 1 - enemy
+    cell: Index = undo.cell
+    root: Index = undo.root
+    around: Index[4]
+    around[:] = [-b.stride, -1, 1, b.stride]
+    before: uint32_t
+    k: Index
     for k in range(undo.removed_count - 1, -1, -1):
-        restore_root(b, undo.removed[k] & 1, undo.removed[k] >> 1)
-
-    place: cython.pointer(Cell) = cython.address(b.cells[cell])
-    root: cython.int = place.root
+        restore_root(b, undo.removed[k])
+    for k in range(undo.removed_count):
+        b.growth[undo.removed[k]] = 0
     for k in range(4):
-        near = cython.address(b.cells[cell + steps[k]])
-        count = near.count[color] - 1
-        near.count[color] = count
-        near.mix[color] ^= root
-        if near.state == EMPTY:
-            if count == 0:
-                legal_remove(b, color, cell + steps[k])
-                b.growth[root] -= 1
-            elif count == 1:
-                legal_add(b, color, cell + steps[k])
-                b.growth[near.mix[color]] += 1
-
-    b.key ^= zobrist[color][cell] ^ side_key
+        before = cython.cast(uint16_t, b.word[color][cell + around[k]] - ONE - root)
+        b.word[color][cell + around[k]] = before
+        if before == 0:
+            drop_legal(b, color, cell + around[k])
+            b.growth[root] -= 1
+        elif is_single(before):
+            add_legal(b, color, cell + around[k])
+            b.growth[before & SUM] += 1
     b.to_move = color
-    b.stone_count[color] -= 1
-    b.cells[root].next = place.next
-    place.state = EMPTY
-    place.root = undo.old_root
-    place.next = undo.old_next
-    legal_add(b, color, cell)
-    b.growth[root] += 1
-    if place.count[enemy] == 1:
-        legal_add(b, enemy, cell)
-        b.growth[place.mix[enemy]] += 1
+    b.next[root] = b.next[cell]
+    b.next[cell] = undo.old_next
+    b.stones[color] -= 1
+    b.state[cell] = EMPTY
+    for k in range(2):
+        b.word[k][cell] &= FILLED - 1
+        if is_single(b.word[k][cell]):
+            add_legal(b, k, cell)
+            b.growth[b.word[k][cell] & SUM] += 1
 
 
-def restore_root(b, color, root):
-    """Put a removed root back: `remove_root` in reverse."""
-    enemy: cython.int = 1 - color
-    steps: cython.int[4]
-    steps[:] = [-b.stride, -1, 1, b.stride]
-    near: cython.pointer(Cell)
-    count: cython.int
-    k: cython.int
-    at: cython.int = root
+def restore_root(b, root):
+    """Put a removed root back: `remove_root` in reverse.
+
+    Its growth stays GONE until all roots of the turn are back, as in `remove_several`.
+    """
+    color: Index = b.owner[root]
+    other: Index = 1 - color
+    around: Index[4]
+    around[:] = [-b.stride, -1, 1, b.stride]
+    word: uint32_t
+    k: Index
+    at: Index = root
     while at != 0:
-        near = cython.address(b.cells[at])
-        if near.count[enemy] == 1:
-            legal_remove(b, enemy, at)
-            b.growth[near.mix[enemy]] -= 1
-        near.state = color
-        at = near.next
+        word = b.word[other][at]
+        if is_single(word) and b.growth[word & SUM] < GONE:
+            drop_legal(b, other, at)
+            b.growth[word & SUM] -= 1
+        b.word[color][at] |= FILLED
+        b.word[other][at] |= FILLED
+        b.state[at] = color
+        b.stones[color] += 1
+        at = b.next[at]
     at = root
     while at != 0:
         for k in range(4):
-            near = cython.address(b.cells[at + steps[k]])
-            count = near.count[color]
-            if near.state == EMPTY:
-                if count == 1:
-                    legal_remove(b, color, at + steps[k])
-                    b.growth[near.mix[color]] -= 1
-                elif count == 0:
-                    legal_add(b, color, at + steps[k])
-                    b.growth[root] += 1
-            near.count[color] = count + 1
-            near.mix[color] ^= root
-        b.key ^= zobrist[color][at]
-        b.stone_count[color] += 1
-        at = b.cells[at].next
-    b.root_count[color] += 1
+            word = b.word[color][at + around[k]]
+            if is_single(word) and b.growth[word & SUM] < GONE:
+                drop_legal(b, color, at + around[k])
+                b.growth[word & SUM] -= 1
+            b.word[color][at + around[k]] += ONE + root
+        at = b.next[at]
+    b.roots[color] += 1
 
 
 # ---------------------------------------------------------------------------------
@@ -458,7 +540,7 @@ def count_paths(b, depth, stop):
         return 1
     if winner_of(b) >= 0 or stop.flag:
         return 0
-    moves: cython.int = b.legal_count[b.to_move]
+    moves: cython.int = b.count[b.to_move]
     if depth == 1:
         return moves
     undo: Undo
@@ -478,11 +560,11 @@ def random_game(b, random):
     undo: Undo
     turns: cython.int = 0
     color: cython.int
-    while b.root_count[BLACK] != 0 and b.root_count[WHITE] != 0:
+    while b.roots[BLACK] != 0 and b.roots[WHITE] != 0:
         color = b.to_move
         make_move(
             b,
-            b.legal[color][random_below(random, b.legal_count[color])],
+            b.legal[color][random_below(random, b.count[color])],
             cython.address(undo),
         )
         turns += 1
@@ -510,17 +592,17 @@ def logistic(x):
 
 def static_value(b):
     """Return Black's estimated win probability, 0 to 1; exact when the game is over."""
-    if b.root_count[BLACK] == 0:
+    if b.roots[BLACK] == 0:
         return 0
-    if b.root_count[WHITE] == 0:
+    if b.roots[WHITE] == 0:
         return 1
     lead: cython.double = (
-        b.legal_count[BLACK]
-        - b.legal_count[WHITE]
-        + STONE_WEIGHT * (b.stone_count[BLACK] - b.stone_count[WHITE])
-        + ROOT_WEIGHT * (b.root_count[BLACK] - b.root_count[WHITE])
+        b.count[BLACK]
+        - b.count[WHITE]
+        + STONE_WEIGHT * (b.stones[BLACK] - b.stones[WHITE])
+        + ROOT_WEIGHT * (b.roots[BLACK] - b.roots[WHITE])
     )
-    points: cython.int = b.legal_count[BLACK] + b.legal_count[WHITE]
+    points: cython.int = b.count[BLACK] + b.count[WHITE]
     return logistic(lead / (BASE_SCALE + GROWTH_SCALE * points))
 
 
@@ -530,37 +612,35 @@ def move_weight(b, cell):
     Looks at the four neighbours only: what the placement does to the growth points of
     the current root, of other own roots and of the enemy root that it touches.
     """
-    color: cython.int = b.to_move
-    enemy: cython.int = 1 - color
-    place: cython.pointer(Cell) = cython.address(b.cells[cell])
-    root: cython.int = place.mix[color]
-    steps: cython.int[4]
-    steps[:] = [-b.stride, -1, 1, b.stride]
-    near: cython.pointer(Cell)
-    spoilt: cython.int[4]
-    spoilt_count: cython.int = 0
-    gain: cython.int = -1  # the point itself
-    i: cython.int
-    k: cython.int
+    color: Index = b.to_move
+    word: uint32_t = b.word[color][cell]
+    root: Index = word & SUM
+    around: Index[4]
+    around[:] = [-b.stride, -1, 1, b.stride]
+    spoilt: Index[4]
+    spoilt_count: Index = 0
+    gain: Index = -1  # the cell itself
+    i: Index
+    k: Index
     for k in range(4):
-        near = cython.address(b.cells[cell + steps[k]])
-        if near.state == EMPTY:
-            if near.count[color] == 0:
-                gain += 1
-            elif near.count[color] == 1:
-                if near.mix[color] == root:
-                    gain -= 1
-                else:
-                    spoilt[spoilt_count] = near.mix[color]
-                    spoilt_count += 1
+        word = b.word[color][cell + around[k]]
+        if word == 0:
+            gain += 1
+        elif is_single(word):
+            if (word & SUM) == root:
+                gain -= 1
+            else:
+                spoilt[spoilt_count] = word & SUM
+                spoilt_count += 1
     if b.growth[root] + gain == 0:
         return SELF_BOUNDING
     weight: cython.double = growth_weight[gain - spoilt_count + 4]
-    if place.count[enemy] == 1:
+    word = b.word[1 - color][cell]
+    if is_single(word):
         weight *= TAKES_GROWTH
-        if b.growth[place.mix[enemy]] == 1:
+        if b.growth[word & SUM] == 1:
             weight *= REMOVES_ENEMY
-    hits: cython.int
+    hits: Index
     for k in range(spoilt_count):
         hits = 1
         for i in range(k):
@@ -573,12 +653,12 @@ def move_weight(b, cell):
 
 def choose_rollout_move(b, random):
     """Return the more promising of two random moves."""
-    color: cython.int = b.to_move
-    moves: cython.int = b.legal_count[color]
-    one: cython.int = b.legal[color][random_below(random, moves)]
+    color: Index = b.to_move
+    moves: cython.int = b.count[color]
+    one: Index = b.legal[color][random_below(random, moves)]
     if moves == 1:
         return one
-    two: cython.int = b.legal[color][random_below(random, moves)]
+    two: Index = b.legal[color][random_below(random, moves)]
     if one == two or move_weight(b, one) >= move_weight(b, two):
         return one
     return two
@@ -589,7 +669,7 @@ def rollout(b, random):
     undo: Undo
     ply: cython.int
     for ply in range(ROLLOUT_PLIES):
-        if b.root_count[BLACK] == 0 or b.root_count[WHITE] == 0:
+        if b.roots[BLACK] == 0 or b.roots[WHITE] == 0:
             break
         make_move(b, choose_rollout_move(b, random), cython.address(undo))
     return static_value(b)
@@ -635,7 +715,7 @@ def descend(t):
 def expand(t, parent):
     """Give a node its children with normalised priors, if the tree has room."""
     b: cython.pointer(Board) = cython.address(t.board)
-    moves: cython.int = b.legal_count[b.to_move]
+    moves: cython.int = b.count[b.to_move]
     if t.used + moves > t.capacity:
         t.full = True
         return
@@ -718,7 +798,7 @@ def leaf_value(t, leaf):
         return 1 if (leaf.proof > 0) == (b.to_move == WHITE) else 0
     if t.kind == KIND_UCT:
         random_game(b, cython.address(t.random))
-        return 1 if b.root_count[WHITE] == 0 else 0
+        return 1 if b.roots[WHITE] == 0 else 0
     return rollout(b, cython.address(t.random))
 
 
@@ -827,13 +907,12 @@ class Position:
                     raise ValueError(f"point {point} is off the board")
                 row, column = divmod(point, width)
                 cell = (row + 1) * b.stride + column + 1
-                if b.cells[cell].state != EMPTY:
+                if b.state[cell] != EMPTY:
                     raise ValueError(f"two stones on point {point}")
                 put_stone(b, color, cell)
         derive(b)
-        if to_move == WHITE:
-            b.to_move = WHITE
-            b.key ^= side_key
+        b.to_move = to_move
+        self.hash = board_key(b)
 
     def __dealloc__(self):
         free(self.history)
@@ -849,7 +928,7 @@ class Position:
         return [
             self.point_of(cell)
             for cell in range(self.board.cell_count)
-            if self.board.cells[cell].state == state
+            if self.board.state[cell] == state
         ]
 
     @property
@@ -870,7 +949,7 @@ class Position:
     @property
     def key(self):
         """Zobrist key of size, stones and side to move; 64 bits."""
-        return self.board.key
+        return self.hash
 
     @property
     def winner(self):
@@ -888,11 +967,11 @@ class Position:
 
     def stone_count(self, color):
         """Return the number of stones of a colour."""
-        return self.board.stone_count[cython.cast(cython.int, color)]
+        return self.board.stones[cython.cast(cython.int, color)]
 
     def root_count(self, color):
         """Return the number of roots of a colour."""
-        return self.board.root_count[cython.cast(cython.int, color)]
+        return self.board.roots[cython.cast(cython.int, color)]
 
     def is_legal(self, color, point):
         """Tell whether a colour may place a stone there (R3); False after the end."""
@@ -901,11 +980,7 @@ class Position:
         row, column = divmod(point, self.board.width)
         cell: cython.int = (row + 1) * self.board.stride + column + 1
         side: cython.int = color
-        return (
-            self.board.cells[cell].state == EMPTY
-            and self.board.cells[cell].count[side] == 1
-            and self.winner < 0
-        )
+        return is_single(self.board.word[side][cell]) != 0 and self.winner < 0
 
     def legal_moves(self, color):
         """Return the legal points of a colour, sorted; none after the end."""
@@ -916,7 +991,7 @@ class Position:
         return sorted(
             [
                 self.point_of(self.board.legal[side][i])
-                for i in range(self.board.legal_count[side])
+                for i in range(self.board.count[side])
             ]
         )
 
@@ -925,22 +1000,23 @@ class Position:
 
         Black's roots first, each colour by its lowest stone.
         """
+        b: cython.pointer(Board) = cython.address(self.board)
         found = {}
-        cell: cython.int
-        color: cython.int
-        place: cython.pointer(Cell)
-        for cell in range(self.board.cell_count):
-            place = cython.address(self.board.cells[cell])
-            point = self.point_of(cell)
-            if place.state <= WHITE:
-                root = found.setdefault(place.root, (int(place.state), [], []))
-                root[1].append(point)
-        for cell in range(self.board.cell_count):
-            place = cython.address(self.board.cells[cell])
-            if place.state == EMPTY:
-                for color in range(2):
-                    if place.count[color] == 1:
-                        found[place.mix[color]][2].append(self.point_of(cell))
+        cell: Index
+        at: Index
+        color: Index
+        for cell in range(b.cell_count):
+            if b.owner[cell] != EMPTY and b.growth[cell] < GONE:
+                stones = []
+                at = cell
+                while at != 0:
+                    stones.append(self.point_of(at))
+                    at = b.next[at]
+                found[cell] = (int(b.owner[cell]), sorted(stones), [])
+        for cell in range(b.cell_count):
+            for color in range(2):
+                if is_single(b.word[color][cell]):
+                    found[b.word[color][cell] & SUM][2].append(self.point_of(cell))
         return sorted(found.values(), key=lambda root: (root[0], root[1][0]))
 
     def make(self, point):
@@ -963,15 +1039,13 @@ class Position:
                 raise MemoryError("no memory for the history of the game")
             self.history = grown
             self.history_room = room
-        before: cython.int = b.stone_count[0] + b.stone_count[1]
+        before: cython.int = b.stones[0] + b.stones[1]
         row, column = divmod(point, b.width)
-        make_move(
-            b,
-            (row + 1) * b.stride + column + 1,
-            cython.address(self.history[self.turn_count]),
-        )
+        undo: cython.pointer(Undo) = cython.address(self.history[self.turn_count])
+        make_move(b, (row + 1) * b.stride + column + 1, undo)
+        self.hash ^= key_change(b, undo)
         self.turn_count += 1
-        return before + 1 - b.stone_count[0] - b.stone_count[1]
+        return before + 1 - b.stones[0] - b.stones[1]
 
     def unmake(self):
         """Take back the last move and return its point.
@@ -983,6 +1057,7 @@ class Position:
             raise IndexError("no move to take back")
         self.turn_count -= 1
         undo: cython.pointer(Undo) = cython.address(self.history[self.turn_count])
+        self.hash ^= key_change(cython.address(self.board), undo)
         unmake_move(cython.address(self.board), undo)
         return self.point_of(undo.cell)
 
@@ -997,7 +1072,7 @@ class Position:
         i: cython.int
         if self.winner >= 0:
             return []
-        cells = [b.legal[b.to_move][i] for i in range(b.legal_count[b.to_move])]
+        cells = [b.legal[b.to_move][i] for i in range(b.count[b.to_move])]
         return sorted([(self.point_of(cell), move_weight(b, cell)) for cell in cells])
 
     def check(self):
@@ -1009,40 +1084,61 @@ class Position:
         fresh: Board
         b: cython.pointer(Board) = cython.address(self.board)
         rebuild(cython.address(fresh), b)
-        i: cython.int
-        color: cython.int
-        mine: cython.pointer(Cell)
-        anew: cython.pointer(Cell)
-        if b.key != fresh.key:
+        i: Index
+        color: Index
+        if self.hash != board_key(cython.address(fresh)):
             return "key"
         for color in range(2):
-            if b.stone_count[color] != fresh.stone_count[color]:
+            if b.stones[color] != fresh.stones[color]:
                 return f"stone count of {color}"
-            if b.root_count[color] != fresh.root_count[color]:
+            if b.roots[color] != fresh.roots[color]:
                 return f"root count of {color}"
-            count = b.legal_count[color]
+            count = b.count[color]
             legal = sorted([b.legal[color][i] for i in range(count)])
-            if count != fresh.legal_count[color] or legal != [
+            if count != fresh.count[color] or legal != [
                 fresh.legal[color][i] for i in range(count)
             ]:
                 return f"legal list of {color}"
-        same_root = {0: 0}  # root ids of the new board -> ids of this one
-        for i in range(b.cell_count):
-            mine = cython.address(b.cells[i])
-            anew = cython.address(fresh.cells[i])
-            if mine.state <= WHITE:
-                if same_root.setdefault(anew.root, mine.root) != mine.root:
-                    return f"root at {self.point_of(i)}"
-                if b.growth[mine.root] != fresh.growth[anew.root]:
-                    return f"growth points of the root at {self.point_of(i)}"
-        for i in range(b.cell_count):
-            mine = cython.address(b.cells[i])
-            anew = cython.address(fresh.cells[i])
-            for color in range(2):
-                if mine.count[color] != anew.count[color]:
-                    return f"neighbour count at {self.point_of(i)}"
-                if mine.count[color] == 1:
-                    if same_root[anew.mix[color]] != mine.mix[color]:
+            for i in range(b.cell_count):
+                if b.word[color][i] >> 12 != fresh.word[color][i] >> 12:
+                    return f"neighbours at {self.point_of(i)}"
+        return self.check_roots(cython.address(fresh))
+
+    def check_roots(self, fresh):
+        """Compare the roots and their growth points, for `check`."""
+        b: cython.pointer(Board) = cython.address(self.board)
+        i: Index
+        at: Index
+        color: Index
+        new_id = {0: 0}  # root ids of this board -> those of the new one
+        for i in range(fresh.cell_count):
+            if fresh.owner[i] == EMPTY:
+                continue
+            at = i
+            anew = []
+            while at != 0:
+                anew.append(at)
+                at = fresh.next[at]
+            for old in range(b.cell_count):
+                if b.owner[old] == fresh.owner[i] and old in anew:
+                    if b.growth[old] < GONE:
+                        new_id[old] = i
+                        break
+            else:
+                return f"no root at {self.point_of(i)}"
+            at = old
+            mine = []
+            while at != 0:
+                mine.append(at)
+                at = b.next[at]
+            if sorted(mine) != sorted(anew):
+                return f"stones of the root at {self.point_of(i)}"
+            if b.growth[old] != fresh.growth[i]:
+                return f"growth points of the root at {self.point_of(i)}"
+        for color in range(2):
+            for i in range(b.cell_count):
+                if is_single(b.word[color][i]):
+                    if new_id[b.word[color][i] & SUM] != fresh.word[color][i] & SUM:
                         return f"neighbouring root at {self.point_of(i)}"
         return ""
 
@@ -1061,7 +1157,7 @@ def perft(position: Position, depth, stop: StopFlag = None):
     turns: cython.int = depth
     total: uint64_t
     flag: StopFlag = StopFlag() if stop is None else stop
-    copy_board(cython.address(board), cython.address(position.board))
+    board = position.board
     with cython.nogil:
         total = count_paths(cython.address(board), turns, flag)
     return total
@@ -1083,13 +1179,14 @@ def random_games(position: Position, games, seed, stop: StopFlag = None):
     white: cython.int = 0
     i: cython.int
     rebuild(cython.address(start), cython.address(position.board))
+    board = start
     with cython.nogil:
         for i in range(count):
             if flag.flag:
                 break
             copy_board(cython.address(board), cython.address(start))
             moves += random_game(cython.address(board), cython.address(random))
-            if board.root_count[WHITE] == 0:
+            if board.roots[WHITE] == 0:
                 black += 1
             else:
                 white += 1
@@ -1130,7 +1227,7 @@ class Search:
         if t.nodes == cython.NULL:
             self.take_memory()
         rebuild(cython.address(t.start), cython.address(position.board))
-        copy_board(cython.address(t.board), cython.address(t.start))
+        t.board = t.start
         t.random = seed
         t.full = False
         t.used = 2
