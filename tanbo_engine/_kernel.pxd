@@ -6,8 +6,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, 
 cdef enum:
     BLACK = 0
     WHITE = 1
-    EMPTY = 2
-    WALL = 3
+    NOBODY = 2  # instead of a colour, where there is no stone or root
     KIND_PUCT = 0
     KIND_UCT = 1
     MAX_SIDE = 25
@@ -49,6 +48,10 @@ cdef extern from *:
     const double STONE_WEIGHT, ROOT_WEIGHT, BASE_SCALE, GROWTH_SCALE
     const double SELF_BOUNDING, REMOVES_ENEMY, LOSES_OWN, TAKES_GROWTH, GROWTH_GAIN
 
+ctypedef struct Random:
+    uint64_t a
+    uint64_t b
+
 ctypedef int64_t Index     # cells and places; 32 bits would cost conversions
 
 # A position. A root's id is the cell of its first stone, which stands at the head of
@@ -71,8 +74,7 @@ ctypedef struct Board:
     uint16_t legal[2][CELLS]   # legal points of each colour, in no order
     uint16_t place[2][CELLS]   # where a legal point is in that list
     uint16_t next[CELLS]       # next stone of the same root, 0 at the end
-    uint8_t state[CELLS]       # BLACK, WHITE, EMPTY or WALL
-    uint8_t owner[CELLS]       # colour of the root with this id
+    uint8_t owner[CELLS]       # colour of the root with this id, or NOBODY
     uint16_t growth[SUMS]      # growth points of each root; see UNUSED
 
 # What unmake needs. The list of a removed root stays in its (now empty) cells; only the
@@ -98,7 +100,7 @@ ctypedef struct Tree:
     Node* nodes        # nodes[1] is the root, nodes[0] is not used
     uint32_t capacity
     uint32_t used
-    uint64_t random    # state of the generator
+    Random random
     int kind           # KIND_PUCT or KIND_UCT
     bint full          # a node could not be expanded for lack of room
     Board start        # the position that is searched
@@ -115,17 +117,21 @@ cdef double exponential(double x) noexcept nogil
 cdef void fill_tables() noexcept nogil
 
 # 2 Random numbers
-cdef uint64_t next_random(uint64_t* state) noexcept nogil
-cdef int random_below(uint64_t* state, int bound) noexcept nogil
+cdef void seed_random(Random* state, uint64_t seed) noexcept nogil
+cdef uint64_t next_random(Random* state) noexcept nogil
+cdef int random_below(Random* state, int bound) noexcept nogil
 
 # 3 The board
 cdef bint is_single(uint32_t word) noexcept nogil
 cdef void add_legal(Board* b, Index color, Index cell) noexcept nogil
 cdef void drop_legal(Board* b, Index color, Index cell) noexcept nogil
 cdef void lay_out(Board* b, int width, int height) noexcept nogil
-cdef void put_stone(Board* b, int color, Index cell) noexcept nogil
-cdef void derive(Board* b) noexcept nogil
-cdef void collect_root(Board* b, Index first, uint16_t* root_of) noexcept nogil
+cdef void set_up(Board* b, const uint8_t* stones) noexcept nogil
+cdef void found_root(
+    Board* b, Index first, const uint8_t* stones, uint16_t* root_of
+) noexcept nogil
+cdef bint is_root(const Board* b, Index cell) noexcept nogil
+cdef void read_stones(const Board* b, uint8_t* stones) noexcept nogil
 cdef void copy_board(Board* target, const Board* source) noexcept nogil
 cdef void rebuild(Board* target, const Board* source) noexcept nogil
 cdef int winner_of(const Board* b) noexcept nogil
@@ -138,13 +144,12 @@ ctypedef struct Bounded:
     Index root         # the last of them
 
 cdef void make_move(Board* b, Index cell, Undo* undo) noexcept nogil
-cdef void block(Board* b, Index enemy, Index cell, Bounded* bounded) noexcept nogil
-cdef Index join(
-    Board* b, Index color, Index cell, Index root, Bounded* bounded
+cdef void remove_several(
+    Board* b, Index color, Index cell, Index root, Undo* undo
 ) noexcept nogil
-cdef void lose(Board* b, Index root, Index points, Bounded* bounded) noexcept nogil
-cdef void remove_several(Board* b, Index color, Undo* undo) noexcept nogil
-cdef void put_down(Board* b, uint32_t word, Undo* undo) noexcept nogil
+cdef int put_down(
+    Board* b, uint32_t word, uint16_t* removed, int count
+) noexcept nogil
 cdef void remove_root(Board* b, Index root) noexcept nogil
 cdef void regain(Board* b, Index color, Index cell, uint32_t word) noexcept nogil
 cdef void vacate(Board* b, Index color, Index cell) noexcept nogil
@@ -153,20 +158,20 @@ cdef void restore_root(Board* b, Index root) noexcept nogil
 
 # 5 Counting and random games
 cdef uint64_t count_paths(Board* b, int depth, StopFlag stop) noexcept nogil
-cdef int random_game(Board* b, uint64_t* random) noexcept nogil
+cdef int random_game(Board* b, Random* random) noexcept nogil
 
 # 6 Evaluation and move priors
 cdef double logistic(double x) noexcept nogil
 cdef double static_value(const Board* b) noexcept nogil
 cdef double move_weight(const Board* b, Index cell) noexcept nogil
-cdef Index choose_rollout_move(const Board* b, uint64_t* random) noexcept nogil
-cdef double rollout(Board* b, uint64_t* random) noexcept nogil
+cdef Index choose_rollout_move(const Board* b, Random* random) noexcept nogil
+cdef double rollout(Board* b, Random* random) noexcept nogil
 
 # 7 Tree search
 cdef void descend(Tree* t) noexcept nogil
 cdef void expand(Tree* t, Node* parent) noexcept nogil
 cdef Node* select_puct(const Tree* t, const Node* parent) noexcept nogil
-cdef Node* select_uct(const Tree* t, const Node* parent) noexcept nogil
+cdef Node* select_uct(Tree* t, const Node* parent) noexcept nogil
 cdef double leaf_value(Tree* t, Node* leaf) noexcept nogil
 cdef void back_up(Tree* t, int depth, double value) noexcept nogil
 cdef int proof_from_children(const Tree* t, const Node* parent) noexcept nogil
@@ -185,7 +190,6 @@ cdef class Position:
     cdef int turn_count
     cdef int history_room
     cdef int point_of(self, int cell) noexcept
-    cdef list points_in(self, int state)
     cdef str check_roots(self, const Board* fresh)
 
 cdef class Search:

@@ -41,7 +41,8 @@ def exponential(x):
 def fill_tables():
     """Fill the hash keys and the tables of functions."""
     global side_key
-    state: uint64_t = 0x54616E626F  # "Tanbo"
+    state: Random
+    seed_random(cython.address(state), 0x54616E626F)  # "Tanbo"
     color: cython.int
     i: cython.int
     for color in range(2):
@@ -81,13 +82,27 @@ def natural_log(x):
 # 2 Random numbers
 
 
+def seed_random(state, seed):
+    """Seed a generator with splitmix64 (Steele, Lea, Flood 2014)."""
+    words: uint64_t[2]
+    k: cython.int
+    for k in range(2):
+        seed += GOLDEN_GAMMA
+        words[k] = (seed ^ (seed >> 30)) * SPLIT_MIX_1
+        words[k] = (words[k] ^ (words[k] >> 27)) * SPLIT_MIX_2
+        words[k] ^= words[k] >> 31
+    state.a = words[0]
+    state.b = words[1] | 1  # never both 0
+
+
 def next_random(state):
-    """Return the next 64 bits of splitmix64 (Steele, Lea, Flood 2014)."""
-    state[0] += GOLDEN_GAMMA
-    z: uint64_t = state[0]
-    z = (z ^ (z >> 30)) * SPLIT_MIX_1
-    z = (z ^ (z >> 27)) * SPLIT_MIX_2
-    return z ^ (z >> 31)
+    """Return 64 random bits, the high ones the best: xoroshiro128+ (Vigna 2018)."""
+    a: uint64_t = state.a
+    b: uint64_t = state.b ^ a
+    result: uint64_t = a + state.b
+    state.a = ((a << 24) | (a >> 40)) ^ b ^ (b << 16)
+    state.b = (b << 37) | (b >> 27)
+    return result
 
 
 def random_below(state, bound):
@@ -106,7 +121,8 @@ def random_below(state, bound):
 # neighbour's root (R5). A root is bounded when it has none.
 #
 # What is seldom or predictably taken is a branch, what is a toss-up is arithmetic: a
-# mispredicted branch costs as much as the rest of a step.
+# mispredicted branch costs as much as the rest of a step. The hot steps are declared
+# here, not in the .pxd, because only so Cython lets them be inline.
 
 
 def is_single(word):
@@ -142,27 +158,18 @@ def lay_out(b, width, height):
     b.stride = width + 1
     b.cell_count = (height + 2) * b.stride + 1
     for i in range(b.cell_count):
-        b.state[i] = WALL
-        b.owner[i] = EMPTY  # no root founded here
+        b.owner[i] = NOBODY
         b.word[BLACK][i] = b.word[WHITE][i] = FILLED
     for i in range(SUMS):
         b.growth[i] = UNUSED
     for row in range(1, height + 1):
         for column in range(1, width + 1):
             i = row * b.stride + column
-            b.state[i] = EMPTY
             b.word[BLACK][i] = b.word[WHITE][i] = 0
 
 
-def put_stone(b, color, cell):
-    """Put a stone of a start position; `derive` must follow."""
-    b.state[cell] = color
-    b.word[BLACK][cell] = b.word[WHITE][cell] = FILLED
-    b.stones[color] += 1
-
-
-def derive(b):
-    """Compute everything that follows from the stones of a laid-out board."""
+def set_up(b, stones):
+    """Fill a laid-out board from the colour of the stone on each cell, or NOBODY."""
     i: Index
     k: Index
     color: Index
@@ -171,11 +178,15 @@ def derive(b):
     root_of: uint16_t[CELLS]
     memset(root_of, 0, cython.sizeof(root_of))
     for i in range(b.cell_count):
-        if b.state[i] <= WHITE:
+        color = stones[i]
+        if color != NOBODY:
             if root_of[i] == 0:
-                collect_root(b, i, root_of)
+                found_root(b, i, stones, root_of)
+            b.stones[color] += 1
+            b.word[BLACK][i] |= FILLED
+            b.word[WHITE][i] |= FILLED
             for k in range(4):
-                b.word[b.state[i]][i + around[k]] += ONE + root_of[i]
+                b.word[color][i + around[k]] += ONE + root_of[i]
     for i in range(b.cell_count):
         for color in range(2):
             if is_single(b.word[color][i]):
@@ -183,7 +194,7 @@ def derive(b):
                 b.growth[b.word[color][i] & SUM] += 1
 
 
-def collect_root(b, first, root_of):
+def found_root(b, first, stones, root_of):
     """Make the list of the root whose lowest stone is `first`, breadth first."""
     around: Index[4]
     around[:] = [-b.stride, -1, 1, b.stride]
@@ -191,18 +202,36 @@ def collect_root(b, first, root_of):
     last: Index = first
     near: Index
     k: Index
-    b.owner[first] = b.state[first]
+    b.owner[first] = stones[first]
     b.growth[first] = 0
-    b.roots[b.state[first]] += 1
+    b.roots[stones[first]] += 1
     root_of[first] = first
     while at != 0:
         for k in range(4):
             near = at + around[k]
-            if b.state[near] == b.state[first] and root_of[near] == 0:
+            if stones[near] == stones[first] and root_of[near] == 0:
                 root_of[near] = first
                 b.next[last] = near
                 last = near
         at = b.next[at]
+
+
+def is_root(b, cell):
+    """Tell whether a root with this id stands on the board."""
+    return b.owner[cell] != NOBODY and b.growth[cell] < GONE
+
+
+def read_stones(b, stones):
+    """Write the colour of the stone on each cell, or NOBODY."""
+    i: Index
+    at: Index
+    memset(stones, NOBODY, CELLS)
+    for i in range(b.cell_count):
+        if is_root(b, i):
+            at = i
+            while at != 0:
+                stones[at] = b.owner[i]
+                at = b.next[at]
 
 
 def copy_board(target, source):
@@ -223,19 +252,16 @@ def copy_board(target, source):
             source.count[color] * cython.sizeof(uint16_t),
         )
     memcpy(target.next, source.next, size)
-    memcpy(target.state, source.state, source.cell_count)
     memcpy(target.owner, source.owner, source.cell_count)
     memcpy(target.growth, source.growth, size)
 
 
 def rebuild(target, source):
     """Set up the same position anew, so that lists do not depend on how it arose."""
-    i: Index
+    stones: uint8_t[CELLS]
+    read_stones(source, stones)
     lay_out(target, source.width, source.height)
-    for i in range(source.cell_count):
-        if source.state[i] <= WHITE:
-            put_stone(target, source.state[i], i)
-    derive(target)
+    set_up(target, stones)
     target.to_move = source.to_move
 
 
@@ -251,10 +277,12 @@ def winner_of(b):
 def board_key(b):
     """Return the Zobrist key of size, stones and side to move."""
     key: uint64_t = (b.width * (MAX_SIDE + 1) + b.height) * GOLDEN_GAMMA
+    stones: uint8_t[CELLS]
     i: Index
+    read_stones(b, stones)
     for i in range(b.cell_count):
-        if b.state[i] <= WHITE:
-            key ^= zobrist[b.state[i]][i]
+        if stones[i] != NOBODY:
+            key ^= zobrist[stones[i]][i]
     return key ^ side_key if b.to_move == WHITE else key
 
 
@@ -281,7 +309,23 @@ def key_change(b, undo):
 
 
 def make_move(b, cell, undo):
-    """Place a stone of the side to move on a legal cell and do what R6 says.
+    """Place a stone of the side to move on a legal cell; see `place`."""
+    if b.to_move == BLACK:
+        place(b, BLACK, cell, undo)
+        b.to_move = WHITE
+    else:
+        place(b, WHITE, cell, undo)
+        b.to_move = BLACK
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def place(
+    b: cython.pointer(Board), color: Index, cell: Index, undo: cython.pointer(Undo)
+) -> cython.void:
+    """Place a stone on a legal cell and do what R6 says.
 
     Step 1  The cell is no growth point any more, neither of the own root nor of an
             enemy root.
@@ -290,24 +334,25 @@ def make_move(b, cell, undo):
             own neighbour) or becomes one of the current root (its first).
     Step 4  The current root goes if it is bounded (R6a), else every other root that
             steps 1 and 3 have bounded (R6b; there are no others, RULES.md P9).
+
+    Meant to be inlined with a constant colour; `to_move` is the caller's. Nothing can
+    be taken back where `undo` is NULL.
     """
-    color: Index = b.to_move
     root: Index = b.word[color][cell] - ONE
     bounded: Bounded
     bounded.count = 0
     bounded.root = 0
+    if undo != cython.NULL:
+        undo.cell = cell
+        undo.root = root
+        undo.old_next = b.next[cell]
+        undo.removed_count = 0
     drop_legal(b, color, cell)  # Step 1
     block(b, 1 - color, cell, cython.address(bounded))
-    undo.cell = cell  # Step 2
-    undo.root = root
-    undo.old_next = b.next[cell]
-    undo.removed_count = 0
-    b.word[color][cell] |= FILLED
-    b.state[cell] = color
+    b.word[color][cell] |= FILLED  # Step 2
     b.stones[color] += 1
     b.next[cell] = b.next[root]
     b.next[root] = cell
-    b.to_move = 1 - color
     # Step 3. The cell itself counts until all gains are known, so that the current
     # root is not taken for bounded in between.
     gained: Index = join(b, color, cell, root, cython.address(bounded))
@@ -315,17 +360,25 @@ def make_move(b, cell, undo):
     if b.growth[root] == 0:  # Step 4
         bounded.count = 1
         bounded.root = root
-    if bounded.count == 0:
-        return
     if bounded.count == 1:
-        undo.removed[0] = bounded.root
-        undo.removed_count = 1
         remove_root(b, bounded.root)
-    else:
-        remove_several(b, color, undo)
+        if undo != cython.NULL:
+            undo.removed[0] = bounded.root
+            undo.removed_count = 1
+    elif bounded.count > 1:
+        remove_several(b, color, cell, root, undo)
 
 
-def block(b, enemy, cell, bounded):
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def block(
+    b: cython.pointer(Board),
+    enemy: Index,
+    cell: Index,
+    bounded: cython.pointer(Bounded),
+) -> cython.void:
     """Take a cell that is being filled from the enemy, if it was a point of his.
 
     A toss-up, so without a branch: the last entry of his list goes to the gap, or else
@@ -343,7 +396,17 @@ def block(b, enemy, cell, bounded):
     lose(b, word & SUM, hit, bounded)
 
 
-def join(b, color, cell, root, bounded):
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def join(
+    b: cython.pointer(Board),
+    color: Index,
+    cell: Index,
+    root: Index,
+    bounded: cython.pointer(Bounded),
+) -> Index:
     """Join a stone to its neighbours: first all losses, then all gains.
 
     Returns:
@@ -369,7 +432,16 @@ def join(b, color, cell, root, bounded):
     return end - first
 
 
-def lose(b, root, points, bounded):
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def lose(
+    b: cython.pointer(Board),
+    root: Index,
+    points: Index,
+    bounded: cython.pointer(Bounded),
+) -> cython.void:
     """Take growth points from a root; note it if that bounds it."""
     left: Index = b.growth[root] - points
     b.growth[root] = left
@@ -377,31 +449,36 @@ def lose(b, root, points, bounded):
     bounded.root = root if left == 0 else bounded.root
 
 
-def remove_several(b, color, undo):
+def remove_several(b, color, cell, root, undo):
     """Remove more than one root (R6b): find them all before the first goes."""
     around: Index[4]
     around[:] = [-b.stride, -1, 1, b.stride]
-    k: Index
-    put_down(b, b.word[1 - color][undo.cell] & (FILLED - 1), undo)
+    removed: uint16_t[MAX_REMOVED]
+    word: uint32_t = b.word[1 - color][cell] & (FILLED - 1)
+    count: cython.int = put_down(b, word, removed, 0)
+    k: cython.int
     for k in range(4):
-        put_down(
-            b,
-            cython.cast(
-                uint16_t, b.word[color][undo.cell + around[k]] - ONE - undo.root
-            ),
-            undo,
-        )
-    for k in range(undo.removed_count):
-        remove_root(b, undo.removed[k])
+        word = cython.cast(uint16_t, b.word[color][cell + around[k]] - ONE - root)
+        count = put_down(b, word, removed, count)
+    for k in range(count):
+        remove_root(b, removed[k])
+    if undo != cython.NULL:
+        memcpy(undo.removed, removed, cython.sizeof(removed))
+        undo.removed_count = count
 
 
-def put_down(b, word, undo):
-    """Put down for removal, once, the root that a cell's word made a growth point."""
+def put_down(b, word, removed, count):
+    """Put down for removal, once, the root that a cell's word made a growth point.
+
+    Returns:
+        How many are put down now.
+    """
     root: Index = word & SUM
-    if is_single(word) and b.growth[root] == 0:
-        b.growth[root] = GONE
-        undo.removed[undo.removed_count] = root
-        undo.removed_count += 1
+    if not is_single(word) or b.growth[root] != 0:
+        return count
+    b.growth[root] = GONE
+    removed[count] = root
+    return count + 1
 
 
 def remove_root(b, root):
@@ -452,7 +529,6 @@ def vacate(b, color, cell):
     at: Index = b.count[other]
     word: uint32_t = b.word[other][cell] & (FILLED - 1)
     gain: Index = is_single(word) & (b.growth[word & SUM] < GONE)
-    b.state[cell] = EMPTY
     b.word[color][cell] = 0
     b.word[other][cell] = word
     b.legal[other][at] = cell
@@ -488,7 +564,6 @@ def unmake_move(b, undo):
     b.next[root] = b.next[cell]
     b.next[cell] = undo.old_next
     b.stones[color] -= 1
-    b.state[cell] = EMPTY
     for k in range(2):
         b.word[k][cell] &= FILLED - 1
         if is_single(b.word[k][cell]):
@@ -515,7 +590,6 @@ def restore_root(b, root):
             b.growth[word & SUM] -= 1
         b.word[color][at] |= FILLED
         b.word[other][at] |= FILLED
-        b.state[at] = color
         b.stones[color] += 1
         at = b.next[at]
     at = root
@@ -556,19 +630,34 @@ def count_paths(b, depth, stop):
 
 
 def random_game(b, random):
-    """Play uniformly random moves to the end; return the number of turns."""
-    undo: Undo
+    """Play uniformly random moves to the end; return the number of turns.
+
+    `to_move` is not kept: the sides take turns here.
+    """
     turns: cython.int = 0
-    color: cython.int
-    while b.roots[BLACK] != 0 and b.roots[WHITE] != 0:
-        color = b.to_move
-        make_move(
-            b,
-            b.legal[color][random_below(random, b.count[color])],
-            cython.address(undo),
-        )
+    if b.to_move == WHITE and winner_of(b) < 0:
+        place_any(b, WHITE, random)
+        turns = 1
+    while winner_of(b) < 0:
+        place_any(b, BLACK, random)
+        turns += 1
+        if winner_of(b) >= 0:
+            break
+        place_any(b, WHITE, random)
         turns += 1
     return turns
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def place_any(
+    b: cython.pointer(Board), color: Index, random: cython.pointer(Random)
+) -> cython.void:
+    """Place a stone on a random legal cell."""
+    moves: Index = b.count[color]
+    place(b, color, b.legal[color][random_below(random, moves)], cython.NULL)
 
 
 # ---------------------------------------------------------------------------------
@@ -666,12 +755,11 @@ def choose_rollout_move(b, random):
 
 def rollout(b, random):
     """Play a short informed game on `b`; return Black's win probability at its end."""
-    undo: Undo
     ply: cython.int
     for ply in range(ROLLOUT_PLIES):
         if b.roots[BLACK] == 0 or b.roots[WHITE] == 0:
             break
-        make_move(b, choose_rollout_move(b, random), cython.address(undo))
+        make_move(b, choose_rollout_move(b, random), cython.NULL)
     return static_value(b)
 
 
@@ -695,7 +783,6 @@ def descend(t):
             static evaluation (UCT: a uniformly random game to the end).
     Step 6  Add the value to every node on the way, and pass proofs up.
     """
-    undo: Undo
     depth: cython.int = 0
     node: cython.pointer(Node) = cython.address(t.nodes[1])
     copy_board(cython.address(t.board), cython.address(t.start))  # Step 1
@@ -706,7 +793,7 @@ def descend(t):
         if node.first == 0:
             break
         node = select_uct(t, node) if t.kind == KIND_UCT else select_puct(t, node)
-        make_move(cython.address(t.board), node.cell, cython.address(undo))
+        make_move(cython.address(t.board), node.cell, cython.NULL)
         depth += 1
         t.path[depth] = node
     back_up(t, depth, leaf_value(t, node))  # Steps 5 and 6
@@ -835,7 +922,8 @@ def proof_from_children(t, parent):
 def best_child(t, parent):
     """Return the child to play: a proven win, else the most visited one.
 
-    Proven losses come last; among equals the better mean, then the first.
+    Proven losses come last; among equals the better mean, then the first. `moves` of
+    `Search` sorts in the same way.
     """
     child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
     best: cython.pointer(Node) = child
@@ -900,6 +988,8 @@ class Position:
             raise ValueError(f"to_move is 0 or 1, not {to_move}")
         b: cython.pointer(Board) = cython.address(self.board)
         lay_out(b, width, height)
+        stones: uint8_t[CELLS]
+        memset(stones, NOBODY, CELLS)
         cell: cython.int
         for color, points in enumerate((black, white)):
             for point in points:
@@ -907,10 +997,10 @@ class Position:
                     raise ValueError(f"point {point} is off the board")
                 row, column = divmod(point, width)
                 cell = (row + 1) * b.stride + column + 1
-                if b.state[cell] != EMPTY:
+                if stones[cell] != NOBODY:
                     raise ValueError(f"two stones on point {point}")
-                put_stone(b, color, cell)
-        derive(b)
+                stones[cell] = color
+        set_up(b, stones)
         b.to_move = to_move
         self.hash = board_key(b)
 
@@ -921,15 +1011,6 @@ class Position:
         """Return the point of a cell."""
         stride: cython.int = self.board.stride
         return (cell // stride - 1) * self.board.width + cell % stride - 1
-
-    def points_in(self, state):
-        """Return the points of all cells in a state, sorted."""
-        cell: cython.int
-        return [
-            self.point_of(cell)
-            for cell in range(self.board.cell_count)
-            if self.board.state[cell] == state
-        ]
 
     @property
     def width(self):
@@ -963,7 +1044,14 @@ class Position:
 
     def stones(self, color):
         """Return the points of a colour's stones, sorted."""
-        return self.points_in(color)
+        board: uint8_t[CELLS]
+        read_stones(cython.address(self.board), board)
+        cell: Index
+        return [
+            self.point_of(cell)
+            for cell in range(self.board.cell_count)
+            if board[cell] == color
+        ]
 
     def stone_count(self, color):
         """Return the number of stones of a colour."""
@@ -1006,7 +1094,7 @@ class Position:
         at: Index
         color: Index
         for cell in range(b.cell_count):
-            if b.owner[cell] != EMPTY and b.growth[cell] < GONE:
+            if is_root(b, cell):
                 stones = []
                 at = cell
                 while at != 0:
@@ -1112,7 +1200,7 @@ class Position:
         color: Index
         new_id = {0: 0}  # root ids of this board -> those of the new one
         for i in range(fresh.cell_count):
-            if fresh.owner[i] == EMPTY:
+            if not is_root(fresh, i):
                 continue
             at = i
             anew = []
@@ -1120,10 +1208,9 @@ class Position:
                 anew.append(at)
                 at = fresh.next[at]
             for old in range(b.cell_count):
-                if b.owner[old] == fresh.owner[i] and old in anew:
-                    if b.growth[old] < GONE:
-                        new_id[old] = i
-                        break
+                if b.owner[old] == fresh.owner[i] and old in anew and is_root(b, old):
+                    new_id[old] = i
+                    break
             else:
                 return f"no root at {self.point_of(i)}"
             at = old
@@ -1172,7 +1259,8 @@ def random_games(position: Position, games, seed, stop: StopFlag = None):
     board: Board
     start: Board
     count: cython.int = games
-    random: uint64_t = seed
+    random: Random
+    seed_random(cython.address(random), seed)
     flag: StopFlag = StopFlag() if stop is None else stop
     moves: uint64_t = 0
     black: cython.int = 0
@@ -1228,7 +1316,7 @@ class Search:
             self.take_memory()
         rebuild(cython.address(t.start), cython.address(position.board))
         t.board = t.start
-        t.random = seed
+        seed_random(cython.address(t.random), seed)
         t.full = False
         t.used = 2
         root: cython.pointer(Node) = cython.address(t.nodes[1])
@@ -1313,18 +1401,14 @@ class Search:
         found = []
         for i in range(t.nodes[1].count):
             child = cython.address(t.nodes[t.nodes[1].first + i])
-            value = mean_result(child) if child.proof == 0 else (child.proof + 1) / 2
-            found.append(
-                (
-                    self.position.point_of(child.cell),
-                    child.visits,
-                    value,
-                    child.prior,
-                    child.proof,
-                )
-            )
-        found.sort(key=lambda move: (move[4], move[1], move[2]), reverse=True)
-        return found
+            mean = mean_result(child)
+            value = mean if child.proof == 0 else (child.proof + 1) / 2
+            point = self.position.point_of(child.cell)
+            rank = (child.proof, child.visits, mean)  # as in best_child
+            move = (point, child.visits, value, child.prior, child.proof)
+            found.append((rank, move))
+        found.sort(key=lambda ranked: ranked[0], reverse=True)
+        return [move for _, move in found]
 
     def best_move(self):
         """Return the point to play."""

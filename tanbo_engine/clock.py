@@ -94,7 +94,7 @@ class Clock:
         seconds = max(0.0, seconds)
         if self.control.system is TimeSystem.NONE:
             self.configure(TimeControl(TimeSystem.ABSOLUTE, main=seconds))
-        side = self._sides[color]
+        side = self._sides[color] = _Side(self.control)
         if periods > 0 and self._has_overtime:
             side.main, side.period, side.periods = 0.0, seconds, periods
         else:

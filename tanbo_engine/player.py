@@ -4,6 +4,7 @@ A search is told as slices of visits. Between slices this module looks at the cl
 so that the kernel needs none; a `StopFlag` ends a slice at once from any thread.
 """
 
+import threading
 import time
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
@@ -86,6 +87,8 @@ class SearchPlayer:
         """
         self._search = Search(memory_mb << 20)
         self._seed = seed
+        # A search whose caller was cancelled may still be on its last visit.
+        self._busy = threading.Lock()
 
     def search(
         self, game: Game, limits: Limits, stop: StopFlag, salt: int = 0
@@ -100,18 +103,19 @@ class SearchPlayer:
         """
         began = time.monotonic()
         search = self._search
-        search.start(game.kernel, mix_seed(self._seed, salt, game.kernel.key))
-        self._run(limits, stop, began)
-        return Report(
-            point=search.best_move(),
-            value=search.value,
-            visits=search.visits,
-            seconds=time.monotonic() - began,
-            proof=search.proof,
-            variation=tuple(search.principal_variation()),
-            candidates=tuple(Candidate(*move) for move in search.moves()),
-            tree_full=search.is_full,
-        )
+        with self._busy:
+            search.start(game.kernel, mix_seed(self._seed, salt, game.kernel.key))
+            self._run(limits, stop, began)
+            return Report(
+                point=search.best_move(),
+                value=search.value,
+                visits=search.visits,
+                seconds=time.monotonic() - began,
+                proof=search.proof,
+                variation=tuple(search.principal_variation()),
+                candidates=tuple(Candidate(*move) for move in search.moves()),
+                tree_full=search.is_full,
+            )
 
     def _run(self, limits: Limits, stop: StopFlag, began: float) -> None:
         """Run slices of about two milliseconds until a limit is reached."""
