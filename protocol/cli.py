@@ -1,0 +1,187 @@
+"""The command line: the GTP server, `bench` and `perft`.
+
+Little is imported at the top: start-up time counts, GoGui starts four copies at once.
+"""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import NoReturn
+
+_INTERRUPTED = 130
+_WRONG_USAGE = 2
+
+
+class _Formatter(argparse.HelpFormatter):
+    """The usual help, at a fixed width: asking the terminal is slow to import."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=80)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            epilog=epilog,
+            formatter_class=_Formatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Print the line and exit."""
+        self.exit(_WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end_interrupted)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        if arguments and arguments[0] in _SUBCOMMANDS:
+            return _SUBCOMMANDS[arguments[0]](arguments[1:])
+        return _serve(arguments)
+    except ImportError as error:  # above all the kernel guard, which says what to do
+        print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # as in: tanbo-engine bench | head -1
+        return 0
+    finally:
+        _flush()
+
+
+def _end_interrupted(signum: int, frame: FrameType | None) -> NoReturn:
+    """End on Ctrl-C at once, wherever it strikes; nothing is left unwritten."""
+    os._exit(_INTERRUPTED)
+
+
+def _flush() -> None:
+    """Flush stdout here, where a reader that has gone can be forgiven."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _serve(arguments: Sequence[str]) -> int:
+    """Serve GTP on stdin and stdout."""
+    import anyio
+
+    from protocol import config
+    from protocol.server import serve
+    from protocol.session import Session
+    from protocol.transcript import Transcript, open_transcript
+
+    parser = _server_parser()
+    options = vars(parser.parse_args(arguments))
+    file = options.pop("config", None)
+    try:
+        settings = config.load(options, file)
+        log = settings.log
+        transcript = Transcript() if log is None else open_transcript(log)
+        session = Session(settings, transcript)
+    except config.SettingsError as error:
+        parser.error(str(error))
+    except OSError as error:
+        parser.error(f"cannot write the log {log}: {error.strerror}")
+    if sys.stdin is not None and sys.stdout is not None:
+        anyio.run(serve, session)
+    return 0
+
+
+def _server_parser() -> _Parser:
+    from protocol import config
+    from tanbo_engine import __version__
+
+    parser = _Parser(
+        "tanbo-engine",
+        "Engine for Mark Steere's game Tanbo; speaks GTP on stdin and stdout.",
+        "Other uses: tanbo-engine bench [--json]; "
+        "tanbo-engine perft --setup NAME --depth N.",
+    )
+    for field in config.fields().values():
+        shown = str(field.meta.description)
+        flag, absent = f"--{field.name}", argparse.SUPPRESS
+        if field.kind is bool:
+            parser.add_argument(
+                flag, dest=field.name, action="store_true", default=absent, help=shown
+            )
+        else:
+            metavar = (field.meta.extra or {}).get("metavar")
+            parser.add_argument(
+                flag, dest=field.name, default=absent, metavar=metavar, help=shown
+            )
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="TOML file with the same names as keys; the command line wins",
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"tanbo-engine {__version__}"
+    )
+    return parser
+
+
+def _bench(arguments: Sequence[str]) -> int:
+    """Measure the engine; print it for people or programs."""
+    parser = _Parser("tanbo-engine bench", "Signature and speed of this engine.")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(arguments)
+
+    import msgspec
+
+    from tanbo_engine import bench
+
+    if options.json:
+        print(msgspec.json.encode(bench.run()).decode())
+    else:
+        print(bench.format_results(bench.run(_progress)))
+    return 0
+
+
+def _progress(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _perft(arguments: Sequence[str]) -> int:
+    """Count move sequences from a start position; print the number."""
+    from protocol.commands.tanbo import MOST_PERFT_DEPTH
+    from tanbo_engine import setups
+
+    parser = _Parser("tanbo-engine perft", "Number of move sequences of a length.")
+    parser.add_argument("--setup", default=setups.DEFAULT, metavar="NAME")
+    parser.add_argument("--depth", required=True, metavar="N")
+    options = parser.parse_args(arguments)
+
+    import anyio
+
+    from protocol.commands.arguments import parse_integer
+    from protocol.gtp import GtpError
+    from tanbo_engine._kernel import StopFlag, perft
+    from tanbo_engine.game import kernel_position
+    from tanbo_engine.player import run_stoppable
+
+    try:
+        depth = parse_integer(options.depth, 0, MOST_PERFT_DEPTH)
+        start = kernel_position(setups.by_name(options.setup).position())
+    except (GtpError, setups.UnknownSetup) as error:
+        parser.error(str(error))
+    stop = StopFlag()
+    print(anyio.run(run_stoppable, lambda: perft(start, depth, stop), stop))
+    return 0
+
+
+_SUBCOMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "bench": _bench,
+    "perft": _perft,
+}

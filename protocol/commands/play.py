@@ -1,0 +1,140 @@
+"""Commands that play: moves, searches, undo, result, made-up positions."""
+
+# ruff: noqa: D103 (the table holds what each command does)
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from protocol import gtp
+from protocol.commands.arguments import COLOR, MOVE, STONES, Integer, Optional
+from protocol.commands.table import command
+from tanbo_engine import notation
+from tanbo_engine.points import Color, format_vertex
+from tanbo_engine.rules import Position
+
+if TYPE_CHECKING:
+    from protocol.session import Session
+
+_MOST_MOVES = 1_000_000
+
+
+@command(
+    "play",
+    COLOR,
+    MOVE,
+    help="Place a stone of the side to move; pass is accepted after the end only.",
+    errors=(gtp.ILLEGAL_MOVE,),
+)
+def play(session: "Session", color: Color, point: int | None) -> str:
+    session.play(color, point)
+    return ""
+
+
+@command(
+    "genmove",
+    COLOR,
+    help="Search, make the move and answer it. After the end: resign for the loser, "
+    "pass for the winner.",
+    errors=(gtp.ILLEGAL_MOVE,),
+)
+async def genmove(session: "Session", color: Color) -> str:
+    session.require_turn(color)
+    winner = session.game.winner
+    if winner is color:
+        session.game.close(color)
+    if winner is not None:
+        return _farewell(color, winner)
+    began = time.monotonic()
+    report = await session.think()
+    session.game.play(report.point)
+    session.clock.spend(color, time.monotonic() - began)
+    return format_vertex(session.game.size, report.point)
+
+
+@command(
+    "reg_genmove",
+    COLOR,
+    help="Answer what genmove would, and change nothing.",
+    errors=(gtp.ILLEGAL_MOVE,),
+)
+async def reg_genmove(session: "Session", color: Color) -> str:
+    session.require_turn(color)
+    winner = session.game.winner
+    if winner is not None:
+        return _farewell(color, winner)
+    report = await session.think()
+    return format_vertex(session.game.size, report.point)
+
+
+def _farewell(color: Color, winner: Color) -> str:
+    return "pass" if color is winner else "resign"
+
+
+@command("undo", help="Take back the last move.", errors=(gtp.CANNOT_UNDO,))
+def undo(session: "Session") -> str:
+    return gg_undo(session, 1)
+
+
+@command(
+    "gg-undo",
+    Optional(Integer("MOVES", 0, _MOST_MOVES)),
+    help="Take back a number of moves (default 1), all or none.",
+    errors=(gtp.CANNOT_UNDO,),
+)
+def gg_undo(session: "Session", count: int | None) -> str:
+    count = 1 if count is None else count
+    made = len(session.game.moves)
+    if count > made:
+        raise gtp.GtpError(
+            gtp.CANNOT_UNDO, f"{made} moves have been made since the start position"
+        )
+    for _ in range(count):
+        session.game.undo()
+    return ""
+
+
+@command("showboard", help="Draw the board, with side to move, set-up and result.")
+def showboard(session: "Session") -> str:
+    game = session.game
+    lines = [
+        "",  # the drawing begins on a line of its own
+        notation.diagram(game.position),
+        f"to move: {game.to_move.word}",
+        f"set-up: {session.setup.name}",
+    ]
+    if game.winner is not None:
+        lines.append(f"result: {game.winner.initial}+1")
+    return "\n".join(lines)
+
+
+@command(
+    "final_score",
+    help="Result of a finished game, B+1 or W+1.",
+    errors=(gtp.CANNOT_SCORE,),
+)
+def final_score(session: "Session") -> str:
+    winner = session.game.winner
+    if winner is None:
+        raise gtp.GtpError(gtp.CANNOT_SCORE, "the game goes on")
+    return f"{winner.initial}+1"
+
+
+@command(
+    "set_position",
+    STONES,
+    help="Begin a new game with these stones, Black to move; without stones the same "
+    "as clear_board.",
+)
+def set_position(session: "Session", stones: Mapping[Color, frozenset[int]]) -> str:
+    if any(stones.values()):
+        place_stones(session, stones)
+    else:
+        session.new_game()
+    return ""
+
+
+def place_stones(session: "Session", stones: Mapping[Color, frozenset[int]]) -> None:
+    """Begin a new game with these stones on the current size, Black to move."""
+    black, white = (stones[color] for color in Color)
+    session.load(Position(session.game.size, black, white))

@@ -1,0 +1,122 @@
+"""Commands of this engine alone: set-ups, positions, roots, perft."""
+
+# ruff: noqa: D103 (the table holds what each command does)
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from protocol import gtp
+from protocol.commands.arguments import COLOR, Integer, Optional, Rest, Text
+from protocol.commands.table import command
+from tanbo_engine import notation, setups
+from tanbo_engine._kernel import StopFlag, perft
+from tanbo_engine.game import kernel_position
+from tanbo_engine.points import Color, Size, by_column, format_vertex
+
+if TYPE_CHECKING:
+    from protocol.session import Session
+
+MOST_PERFT_DEPTH = 100
+
+
+@command(
+    "tanbo-setup",
+    Text("NAME"),
+    help="Begin a new game with a set-up of tanbo-setups.",
+    errors=(gtp.UNACCEPTABLE_SIZE,),
+)
+def setup(session: "Session", name: str) -> str:
+    try:
+        chosen = setups.by_name(name)
+    except setups.UnknownSetup as error:
+        raise gtp.GtpError(str(error)) from error
+    session.require_size(chosen.size)
+    session.new_game(chosen)
+    return ""
+
+
+@command(
+    "tanbo-setups",
+    help="All set-ups, one a line: name, stones, and whether boardsize selects it.",
+)
+def list_setups(session: "Session") -> str:
+    return "\n".join(map(_describe, setups.offered()))
+
+
+def _describe(setup: setups.Setup) -> str:
+    width, height = setup.size
+    each = len(setup.position().black)
+    line = f"{setup.name:<14} {each} stones each"
+    if setups.for_size(setup.size) == setup:
+        line += (
+            f", boardsize {width}" if width == height else f", boardsize {setup.size}"
+        )
+    return line
+
+
+@command(
+    "tanbo-position",
+    Rest("[POSITION]"),
+    help="The position in one line, such as 3x3 X1O/3/O1X b; with one, begin a new "
+    "game there.",
+    errors=(gtp.UNACCEPTABLE_SIZE,),
+)
+def position(session: "Session", words: Sequence[str]) -> str:
+    if not words:
+        return notation.format_position(session.game.position)
+    try:
+        wanted = notation.parse_position(" ".join(words))
+        session.require_size(wanted.size)
+        same_size = wanted.size == session.game.size
+        chosen = session.setup if same_size else setups.for_size(wanted.size)
+    except (notation.PositionError, setups.UnknownSetup) as error:
+        raise gtp.GtpError(str(error)) from error
+    session.load(wanted, chosen)
+    return ""
+
+
+@command(
+    "tanbo-legal_moves",
+    Optional(COLOR),
+    help="Vertices where a color (default: the side to move) may play, by column and "
+    "row; empty after the end.",
+)
+def legal_moves(session: "Session", color: Color | None) -> str:
+    game = session.game
+    return " ".join(_vertices(game.size, game.legal_moves(color)))
+
+
+@command(
+    "tanbo-roots",
+    help="A line a root, such as black A1,A2 : B2 (stones : growth points).",
+)
+def roots(session: "Session") -> str:
+    size = session.game.size
+    lines = []
+    for color, stones, growth_points in sorted(session.game.kernel.roots()):
+        members = ",".join(_vertices(size, stones))
+        growth = ",".join(_vertices(size, growth_points))
+        lines.append(f"{Color(color).word} {members} : {growth}")
+    return "\n".join(lines)
+
+
+@command(
+    "tanbo-perft",
+    Integer("DEPTH", 0, MOST_PERFT_DEPTH),
+    help="Number of move sequences of a length from the current position.",
+)
+async def count_sequences(session: "Session", depth: int) -> str:
+    start = kernel_position(session.game.position)
+
+    def count(stop: StopFlag) -> int | None:
+        sequences = perft(start, depth, stop)
+        return None if stop.is_set else sequences
+
+    counted = await session.run(count)
+    if counted is None:
+        raise gtp.GtpError("stopped before the count was complete: use a lower depth")
+    return str(counted)
+
+
+def _vertices(size: Size, points: Iterable[int]) -> list[str]:
+    return [format_vertex(size, point) for point in by_column(size, list(points))]
