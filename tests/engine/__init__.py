@@ -1,0 +1,1 @@
+"""Tests of tanbo_engine; each file mirrors a module."""
