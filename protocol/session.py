@@ -207,7 +207,6 @@ class Session:
     def _limits(self) -> Limits:
         """A running clock beats ``--time``; ``--nodes`` caps both."""
         game, settings = self.game, self.settings
-        stones = sum(game.kernel.stone_count(color) for color in Color)
         seconds = self.clock.budget(game.to_move, game.size.area)
         if seconds is None and (settings.time is not None or settings.nodes is None):
             seconds = clock.with_reserve(settings.time or config.DEFAULT_SECONDS)
