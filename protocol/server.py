@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import anyio
 
+from protocol import dispatch
 from protocol.session import Session
 
 MAX_LINE = 1 << 20
@@ -154,9 +155,9 @@ async def serve(session: Session, source: int = 0, sink: int = 1) -> None:
 
 async def _answer(session: Session, line: Line, sink: int) -> None:
     reply = (
-        session.refuse(f"line too long: use at most {MAX_LINE} bytes")
+        dispatch.refuse(session, f"line too long: use at most {MAX_LINE} bytes")
         if line is None
-        else await session.handle(line.decode("ascii", "ignore"))
+        else await dispatch.handle(session, line.decode("ascii", "ignore"))
     )
     if reply is not None:
         write_all(sink, reply.encode("ascii"))

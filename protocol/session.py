@@ -1,13 +1,11 @@
-"""One connection's state, and the way from a line to its response."""
+"""One connection's state: set-up, game, clock, player, and the work that takes time."""
 
 import os
 import time
-import traceback
 from collections.abc import Callable
 from typing import TypeVar
 
 from protocol import config, gtp
-from protocol.commands import TABLE
 from protocol.transcript import Transcript
 from tanbo_engine import __version__, clock, rules, setups
 from tanbo_engine._kernel import StopFlag
@@ -28,6 +26,7 @@ class Session:
         clock: both sides' time.
         komi: as the controller set it; Tanbo has no use for it.
         closing: `quit` has been answered; no line is handled after that.
+        transcript: where it is written down.
     """
 
     def __init__(
@@ -44,62 +43,20 @@ class Session:
         self.clock = clock.Clock()
         self.komi = 0.0
         self.closing = False
-        self._transcript = transcript or Transcript()
+        self.transcript = transcript or Transcript()
         seed = _draw_seed() if settings.seed is None else settings.seed
         self._player = SearchPlayer(settings.memory, seed)
         self._games_played = 0
         self._stop = StopFlag()
         self.note(f"tanbo-engine {__version__}, {self.setup.name}, seed {seed}")
 
-    # The way of a line
-
-    async def handle(self, line: str) -> str | None:
-        """Return the encoded response to a line, None to a blank one or a comment."""
-        self._transcript.received(line.rstrip("\r"))
-        command = gtp.decode_command(line)
-        if command is None:
-            return None
-        return self._encode(await self._answer(command))
-
-    def refuse(self, text: str) -> str:
-        """Return the encoded failure of a line that cannot be read as a command."""
-        return self._encode(gtp.Response(False, text))
-
     def note(self, remark: str) -> None:
         """Write a remark to the transcript."""
-        self._transcript.note(remark)
+        self.transcript.note(remark)
 
     def stop(self) -> None:
         """End the running search or count now; it answers with what it has."""
         self._stop.set()
-
-    def _encode(self, response: gtp.Response) -> str:
-        text = gtp.encode_response(response)
-        self._transcript.sent(text)
-        return text
-
-    async def _answer(self, command: gtp.Command) -> gtp.Response:
-        try:
-            text = await self._run(command)
-        except gtp.GtpError as error:
-            if error.reason:
-                self.note(error.reason)
-            return gtp.Response(False, error.text, command.id)
-        except Exception as error:  # a bug: tell the user in one line, log the rest
-            self.note(traceback.format_exc().rstrip())
-            first_line = str(error).partition("\n")[0]
-            text = f"internal error: {type(error).__name__}: {first_line}"
-            return gtp.Response(False, text, command.id)
-        return gtp.Response(True, text, command.id)
-
-    async def _run(self, command: gtp.Command) -> str:
-        if not command.name:
-            raise gtp.GtpError("empty command: a command name follows the id")
-        entry = TABLE.get(command.name)
-        if entry is None:
-            raise gtp.GtpError(gtp.UNKNOWN_COMMAND)
-        result = entry.call(self, command.args)
-        return result if isinstance(result, str) else await result
 
     # The game
 

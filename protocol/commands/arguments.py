@@ -8,14 +8,11 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from protocol import gtp
+from protocol.session import Session
 from tanbo_engine import points
 from tanbo_engine.points import Color, Size
-
-if TYPE_CHECKING:
-    from protocol.session import Session
 
 UNLIMITED = 1 << 30
 """More tokens than a line can hold."""
@@ -45,7 +42,7 @@ class Argument(ABC):
         self.usage = usage
 
     @abstractmethod
-    def parse(self, session: "Session", tokens: Sequence[str]) -> object:
+    def parse(self, session: Session, tokens: Sequence[str]) -> object:
         """Return the value of `least` to `most` tokens; raise `GtpError` if none."""
 
 
@@ -58,7 +55,7 @@ class Optional(Argument):
         super().__init__(f"[{argument.usage}]")
         self._argument = argument
 
-    def parse(self, session: "Session", tokens: Sequence[str]) -> object:
+    def parse(self, session: Session, tokens: Sequence[str]) -> object:
         """Return the argument's value, None without tokens."""
         return self._argument.parse(session, tokens) if tokens else None
 
@@ -66,7 +63,7 @@ class Optional(Argument):
 class Text(Argument):
     """One token as it stands."""
 
-    def parse(self, session: "Session", tokens: Sequence[str]) -> str:
+    def parse(self, session: Session, tokens: Sequence[str]) -> str:
         """Return the token."""
         return tokens[0]
 
@@ -77,7 +74,7 @@ class Rest(Argument):
     least = 0
     most = UNLIMITED
 
-    def parse(self, session: "Session", tokens: Sequence[str]) -> tuple[str, ...]:
+    def parse(self, session: Session, tokens: Sequence[str]) -> tuple[str, ...]:
         """Return the tokens."""
         return tuple(tokens)
 
@@ -89,7 +86,7 @@ class Integer(Argument):
         super().__init__(usage)
         self._bounds = least, most
 
-    def parse(self, session: "Session", tokens: Sequence[str]) -> int:
+    def parse(self, session: Session, tokens: Sequence[str]) -> int:
         """Return the number."""
         return parse_integer(tokens[0], *self._bounds)
 
@@ -97,7 +94,7 @@ class Integer(Argument):
 class Number(Argument):
     """A finite number."""
 
-    def parse(self, session: "Session", tokens: Sequence[str]) -> float:
+    def parse(self, session: Session, tokens: Sequence[str]) -> float:
         """Return the number."""
         return parse_number(tokens[0])
 
@@ -105,7 +102,7 @@ class Number(Argument):
 class ColorArgument(Argument):
     """A colour."""
 
-    def parse(self, session: "Session", tokens: Sequence[str]) -> Color:
+    def parse(self, session: Session, tokens: Sequence[str]) -> Color:
         """Return the colour."""
         return parse_color(tokens[0])
 
@@ -113,7 +110,7 @@ class ColorArgument(Argument):
 class MoveArgument(Argument):
     """The vertex of a move, or a pass."""
 
-    def parse(self, session: "Session", tokens: Sequence[str]) -> int | None:
+    def parse(self, session: Session, tokens: Sequence[str]) -> int | None:
         """Return the point, None for a pass."""
         return parse_move(session.game.size, tokens[0])
 
@@ -127,7 +124,7 @@ class SizeArgument(Argument):
         super().__init__(usage)
         self.least = least
 
-    def parse(self, session: "Session", tokens: Sequence[str]) -> Size:
+    def parse(self, session: Session, tokens: Sequence[str]) -> Size:
         """Return the size, which no set-up needs to have."""
         match = re.fullmatch(_SIZE, tokens[0])
         if match is None or len(tokens) == 2:
@@ -141,7 +138,7 @@ class Moves(Argument):
     least = 0
     most = UNLIMITED
 
-    def parse(self, session: "Session", tokens: Sequence[str]) -> list[Placement]:
+    def parse(self, session: Session, tokens: Sequence[str]) -> list[Placement]:
         """Return the moves."""
         size = session.game.size
         return [(color, parse_move(size, text)) for color, text in _pairs(tokens)]
@@ -154,7 +151,7 @@ class Stones(Argument):
     most = UNLIMITED
 
     def parse(
-        self, session: "Session", tokens: Sequence[str]
+        self, session: Session, tokens: Sequence[str]
     ) -> dict[Color, frozenset[int]]:
         """Return the points of each colour's stones."""
         size = session.game.size

@@ -2,47 +2,43 @@
 
 # ruff: noqa: D103 (the table holds what each command does)
 
-from typing import TYPE_CHECKING
-
 from protocol import gtp
 from protocol.commands.arguments import SIZE, SizeArgument, Text, parse_number
 from protocol.commands.table import TABLE, command
+from protocol.session import Session
 from tanbo_engine import __version__, setups
 from tanbo_engine.points import Size
 
-if TYPE_CHECKING:
-    from protocol.session import Session
-
 
 @command("protocol_version", help="Version of GTP: 2.")
-def protocol_version(session: "Session") -> str:
+def protocol_version(session: Session) -> str:
     return "2"
 
 
 @command("name", help="Name of the engine.")
-def name(session: "Session") -> str:
+def name(session: Session) -> str:
     return "tanbo-engine"
 
 
 @command("version", help="Release of the engine.")
-def version(session: "Session") -> str:
+def version(session: Session) -> str:
     return __version__
 
 
 @command(
     "known_command", Text("COMMAND"), help="Whether a command exists: true or false."
 )
-def known_command(session: "Session", name: str) -> str:
+def known_command(session: Session, name: str) -> str:
     return "true" if name in TABLE else "false"
 
 
 @command("list_commands", help="All commands, one a line.")
-def list_commands(session: "Session") -> str:
+def list_commands(session: Session) -> str:
     return "\n".join(TABLE)
 
 
 @command("quit", help="Answer and end the engine.")
-def close(session: "Session") -> str:
+def close(session: Session) -> str:
     session.closing = True
     return ""
 
@@ -54,7 +50,7 @@ def close(session: "Session") -> str:
     "set-up, another size gets its default set-up.",
     errors=(gtp.UNACCEPTABLE_SIZE,),
 )
-def boardsize(session: "Session", size: Size) -> str:
+def boardsize(session: Session, size: Size) -> str:
     if size == session.game.size or _is_canvas(session, size):
         session.new_game()
         return ""
@@ -67,7 +63,7 @@ def boardsize(session: "Session", size: Size) -> str:
     return ""
 
 
-def _is_canvas(session: "Session", size: Size) -> bool:
+def _is_canvas(session: Session, size: Size) -> bool:
     """Tell whether GoGui means the square that it shows our rectangle on."""
     return size.width == size.height == session.canvas_side
 
@@ -78,18 +74,18 @@ def _is_canvas(session: "Session", size: Size) -> bool:
     help="The same as boardsize, width first.",
     errors=(gtp.UNACCEPTABLE_SIZE,),
 )
-def rectangular_boardsize(session: "Session", size: Size) -> str:
+def rectangular_boardsize(session: Session, size: Size) -> str:
     return boardsize(session, size)
 
 
 @command("clear_board", help="Begin a new game with the set-up's start stones.")
-def clear_board(session: "Session") -> str:
+def clear_board(session: Session) -> str:
     session.new_game()
     return ""
 
 
 @command("komi", Text("NUMBER"), help="Accepted and without effect: Tanbo has no komi.")
-def komi(session: "Session", text: str) -> str:
+def komi(session: Session, text: str) -> str:
     try:
         session.komi = parse_number(text)
     except gtp.GtpError as error:

@@ -6,17 +6,14 @@ Reply formats: FRONT_ENDS.md section 1.
 # ruff: noqa: D103 (the table holds what each command does)
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from protocol import gtp
 from protocol.commands.arguments import COLOR, MOVES, STONES, Placement
 from protocol.commands.play import place_stones
 from protocol.commands.table import command
+from protocol.session import Session
 from tanbo_engine import notation
 from tanbo_engine.points import Color, Size, format_vertex
-
-if TYPE_CHECKING:
-    from protocol.session import Session
 
 _OUTSIDE_COLOR = "#303030"
 
@@ -32,7 +29,7 @@ string/Perft/tanbo-perft %s"""
 
 
 @command("gogui-rules_game_id", help="Name of the game: Tanbo.")
-def rules_game_id(session: "Session") -> str:
+def rules_game_id(session: Session) -> str:
     return "Tanbo"
 
 
@@ -40,7 +37,7 @@ def rules_game_id(session: "Session") -> str:
     "gogui-rules_board_size",
     help="N for a square board or with --canvas, else W H.",
 )
-def rules_board_size(session: "Session") -> str:
+def rules_board_size(session: Session) -> str:
     width, height = session.game.size
     if width == height:
         return str(width)
@@ -51,7 +48,7 @@ def rules_board_size(session: "Session") -> str:
     "gogui-rules_board",
     help="Rows from the top: X black, O white, . empty, ? outside (--canvas).",
 )
-def rules_board(session: "Session") -> str:
+def rules_board(session: Session) -> str:
     rows = notation.rows(session.game.position)
     side = session.canvas_side
     if side is not None:
@@ -66,7 +63,7 @@ def rules_board(session: "Session") -> str:
     "gogui-rules_board_gfx",
     help="With --canvas: GoGui graphics that darken the outside.",
 )
-def rules_board_gfx(session: "Session") -> str:
+def rules_board_gfx(session: Session) -> str:
     side = session.canvas_side
     if side is None:
         return ""
@@ -85,18 +82,18 @@ def rules_board_gfx(session: "Session") -> str:
     "gogui-rules_legal_moves",
     help="Vertices where the side to move may play; empty after the end.",
 )
-def rules_legal_moves(session: "Session") -> str:
+def rules_legal_moves(session: Session) -> str:
     game = session.game
     return " ".join(format_vertex(game.size, point) for point in game.legal_moves())
 
 
 @command("gogui-rules_side_to_move", help="black or white.")
-def rules_side_to_move(session: "Session") -> str:
+def rules_side_to_move(session: Session) -> str:
     return session.game.to_move.word
 
 
 @command("gogui-rules_final_result", help="The result in words.")
-def rules_final_result(session: "Session") -> str:
+def rules_final_result(session: Session) -> str:
     winner = session.game.winner
     return "undecided" if winner is None else f"{winner.word.capitalize()} wins"
 
@@ -105,13 +102,13 @@ def rules_final_result(session: "Session") -> str:
     "gogui-rules_captured_count",
     help="How many white stones have been removed, then how many black ones.",
 )
-def rules_captured_count(session: "Session") -> str:
+def rules_captured_count(session: Session) -> str:
     game = session.game
     return f"{game.captured(Color.WHITE)} {game.captured(Color.BLACK)}"
 
 
 @command("gogui-analyze_commands", help="Entries of GoGui's analyze menu.")
-def analyze_commands(session: "Session") -> str:
+def analyze_commands(session: Session) -> str:
     return _ANALYZE_COMMANDS
 
 
@@ -121,7 +118,7 @@ def analyze_commands(session: "Session") -> str:
     help="Play moves, all or none.",
     errors=(gtp.ILLEGAL_MOVE,),
 )
-def play_sequence(session: "Session", moves: Sequence[Placement]) -> str:
+def play_sequence(session: Session, moves: Sequence[Placement]) -> str:
     made = len(session.game.moves)
     try:
         for color, point in moves:
@@ -138,7 +135,7 @@ def play_sequence(session: "Session", moves: Sequence[Placement]) -> str:
     STONES,
     help="Begin a new game with exactly these stones, Black to move.",
 )
-def setup(session: "Session", stones: Mapping[Color, frozenset[int]]) -> str:
+def setup(session: Session, stones: Mapping[Color, frozenset[int]]) -> str:
     place_stones(session, stones)
     return ""
 
@@ -148,6 +145,6 @@ def setup(session: "Session", stones: Mapping[Color, frozenset[int]]) -> str:
     COLOR,
     help="Begin a new game at the current position with this side to move.",
 )
-def setup_player(session: "Session", color: Color) -> str:
+def setup_player(session: Session, color: Color) -> str:
     session.load(session.game.position._replace(to_move=color))
     return ""

@@ -4,17 +4,14 @@
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from protocol import gtp
 from protocol.commands.arguments import COLOR, MOVE, STONES, Integer, Optional
 from protocol.commands.table import command
+from protocol.session import Session
 from tanbo_engine import notation
 from tanbo_engine.points import Color, format_vertex
 from tanbo_engine.rules import Position
-
-if TYPE_CHECKING:
-    from protocol.session import Session
 
 _MOST_MOVES = 1_000_000
 
@@ -26,7 +23,7 @@ _MOST_MOVES = 1_000_000
     help="Place a stone of the side to move; pass is accepted after the end only.",
     errors=(gtp.ILLEGAL_MOVE,),
 )
-def play(session: "Session", color: Color, point: int | None) -> str:
+def play(session: Session, color: Color, point: int | None) -> str:
     session.play(color, point)
     return ""
 
@@ -38,7 +35,7 @@ def play(session: "Session", color: Color, point: int | None) -> str:
     "pass for the winner.",
     errors=(gtp.ILLEGAL_MOVE,),
 )
-async def genmove(session: "Session", color: Color) -> str:
+async def genmove(session: Session, color: Color) -> str:
     session.require_turn(color)
     winner = session.game.winner
     if winner is color:
@@ -58,7 +55,7 @@ async def genmove(session: "Session", color: Color) -> str:
     help="Answer what genmove would, and change nothing.",
     errors=(gtp.ILLEGAL_MOVE,),
 )
-async def reg_genmove(session: "Session", color: Color) -> str:
+async def reg_genmove(session: Session, color: Color) -> str:
     session.require_turn(color)
     winner = session.game.winner
     if winner is not None:
@@ -72,7 +69,7 @@ def _farewell(color: Color, winner: Color) -> str:
 
 
 @command("undo", help="Take back the last move.", errors=(gtp.CANNOT_UNDO,))
-def undo(session: "Session") -> str:
+def undo(session: Session) -> str:
     return gg_undo(session, 1)
 
 
@@ -82,7 +79,7 @@ def undo(session: "Session") -> str:
     help="Take back a number of moves (default 1), all or none.",
     errors=(gtp.CANNOT_UNDO,),
 )
-def gg_undo(session: "Session", count: int | None) -> str:
+def gg_undo(session: Session, count: int | None) -> str:
     count = 1 if count is None else count
     made = len(session.game.moves)
     if count > made:
@@ -95,7 +92,7 @@ def gg_undo(session: "Session", count: int | None) -> str:
 
 
 @command("showboard", help="Draw the board, with side to move, set-up and result.")
-def showboard(session: "Session") -> str:
+def showboard(session: Session) -> str:
     game = session.game
     lines = [
         "",  # the drawing begins on a line of its own
@@ -113,7 +110,7 @@ def showboard(session: "Session") -> str:
     help="Result of a finished game, B+1 or W+1.",
     errors=(gtp.CANNOT_SCORE,),
 )
-def final_score(session: "Session") -> str:
+def final_score(session: Session) -> str:
     winner = session.game.winner
     if winner is None:
         raise gtp.GtpError(gtp.CANNOT_SCORE, "the game goes on")
@@ -126,7 +123,7 @@ def final_score(session: "Session") -> str:
     help="Begin a new game with these stones, Black to move; without stones the same "
     "as clear_board.",
 )
-def set_position(session: "Session", stones: Mapping[Color, frozenset[int]]) -> str:
+def set_position(session: Session, stones: Mapping[Color, frozenset[int]]) -> str:
     if any(stones.values()):
         place_stones(session, stones)
     else:
@@ -134,7 +131,7 @@ def set_position(session: "Session", stones: Mapping[Color, frozenset[int]]) -> 
     return ""
 
 
-def place_stones(session: "Session", stones: Mapping[Color, frozenset[int]]) -> None:
+def place_stones(session: Session, stones: Mapping[Color, frozenset[int]]) -> None:
     """Begin a new game with these stones on the current size, Black to move."""
     black, white = (stones[color] for color in Color)
     session.load(Position(session.game.size, black, white))

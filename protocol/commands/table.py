@@ -4,13 +4,11 @@
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from protocol import gtp
 from protocol.commands.arguments import Argument
-
-if TYPE_CHECKING:
-    from protocol.session import Session
+from protocol.session import Session
 
 Handler = Callable[..., str | Awaitable[str]]
 """Called with the session and the parsed arguments; returns the response text."""
@@ -40,7 +38,7 @@ class Entry(NamedTuple):
         """The command line in short, ``play COLOR VERTEX``."""
         return " ".join((self.name, *(argument.usage for argument in self.arguments)))
 
-    def call(self, session: "Session", tokens: Sequence[str]) -> str | Awaitable[str]:
+    def call(self, session: Session, tokens: Sequence[str]) -> str | Awaitable[str]:
         """Parse the arguments and run the handler.
 
         Raises:

@@ -3,18 +3,15 @@
 # ruff: noqa: D103 (the table holds what each command does)
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from protocol import gtp
 from protocol.commands.arguments import COLOR, Integer, Optional, Rest, Text
 from protocol.commands.table import command
+from protocol.session import Session
 from tanbo_engine import notation, setups
 from tanbo_engine._kernel import StopFlag, perft
 from tanbo_engine.game import kernel_position
 from tanbo_engine.points import Color, Size, by_column, format_vertex
-
-if TYPE_CHECKING:
-    from protocol.session import Session
 
 MOST_PERFT_DEPTH = 100
 
@@ -25,7 +22,7 @@ MOST_PERFT_DEPTH = 100
     help="Begin a new game with a set-up of tanbo-setups.",
     errors=(gtp.UNACCEPTABLE_SIZE,),
 )
-def setup(session: "Session", name: str) -> str:
+def setup(session: Session, name: str) -> str:
     try:
         chosen = setups.by_name(name)
     except setups.UnknownSetup as error:
@@ -39,7 +36,7 @@ def setup(session: "Session", name: str) -> str:
     "tanbo-setups",
     help="All set-ups, one a line: name, stones, and whether boardsize selects it.",
 )
-def list_setups(session: "Session") -> str:
+def list_setups(session: Session) -> str:
     return "\n".join(map(_describe, setups.offered()))
 
 
@@ -61,7 +58,7 @@ def _describe(setup: setups.Setup) -> str:
     "game there.",
     errors=(gtp.UNACCEPTABLE_SIZE,),
 )
-def position(session: "Session", words: Sequence[str]) -> str:
+def position(session: Session, words: Sequence[str]) -> str:
     if not words:
         return notation.format_position(session.game.position)
     try:
@@ -81,7 +78,7 @@ def position(session: "Session", words: Sequence[str]) -> str:
     help="Vertices where a color (default: the side to move) may play, by column and "
     "row; empty after the end.",
 )
-def legal_moves(session: "Session", color: Color | None) -> str:
+def legal_moves(session: Session, color: Color | None) -> str:
     game = session.game
     return " ".join(_vertices(game.size, game.legal_moves(color)))
 
@@ -90,7 +87,7 @@ def legal_moves(session: "Session", color: Color | None) -> str:
     "tanbo-roots",
     help="A line a root, such as black A1,A2 : B2 (stones : growth points).",
 )
-def roots(session: "Session") -> str:
+def roots(session: Session) -> str:
     size = session.game.size
     lines = []
     for color, stones, growth_points in sorted(session.game.kernel.roots()):
@@ -105,7 +102,7 @@ def roots(session: "Session") -> str:
     Integer("DEPTH", 0, MOST_PERFT_DEPTH),
     help="Number of move sequences of a length from the current position.",
 )
-async def count_sequences(session: "Session", depth: int) -> str:
+async def count_sequences(session: Session, depth: int) -> str:
     start = kernel_position(session.game.position)
 
     def count(stop: StopFlag) -> int | None:

@@ -3,7 +3,6 @@
 # ruff: noqa: D103 (the table holds what each command does)
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from protocol import gtp
 from protocol.commands.arguments import (
@@ -16,11 +15,9 @@ from protocol.commands.arguments import (
     parse_number,
 )
 from protocol.commands.table import command
+from protocol.session import Session
 from tanbo_engine.clock import TimeControl, TimeSystem
 from tanbo_engine.points import Color
-
-if TYPE_CHECKING:
-    from protocol.session import Session
 
 _MOST_PERIODS = 1_000_000
 _FIELDS = {
@@ -42,7 +39,7 @@ _FIELDS = {
     help="Restart the clocks, in seconds: PERIOD 0 is no overtime, STONES 0 with a "
     "PERIOD is no clock, else Canadian overtime.",
 )
-def time_settings(session: "Session", main: float, period: float, stones: int) -> str:
+def time_settings(session: Session, main: float, period: float, stones: int) -> str:
     if period > 0 and stones == 0:
         control = TimeControl(TimeSystem.NONE)
     else:
@@ -58,7 +55,7 @@ def time_settings(session: "Session", main: float, period: float, stones: int) -
     Number("STONES"),
     help="Set a clock; STONES 0 is main time, else stones or periods of overtime left.",
 )
-def time_left(session: "Session", color: Color, seconds: float, stones: float) -> str:
+def time_left(session: Session, color: Color, seconds: float, stones: float) -> str:
     session.clock.set_left(color, seconds, int(min(max(stones, 0), _MOST_PERIODS)))
     return ""
 
@@ -71,13 +68,13 @@ def time_left(session: "Session", color: Color, seconds: float, stones: float) -
     + "; ".join(f"{s.value} {f}".strip() for s, f in _FIELDS.items())
     + "; times in seconds, -1 as a limit is none.",
 )
-def kata_time_settings(session: "Session", name: str, numbers: Sequence[str]) -> str:
+def kata_time_settings(session: Session, name: str, numbers: Sequence[str]) -> str:
     session.clock.configure(_control(name.lower(), numbers))
     return ""
 
 
 @command("kata-list_time_settings", help="Systems of kata-time_settings.")
-def kata_list_time_settings(session: "Session") -> str:
+def kata_list_time_settings(session: Session) -> str:
     return " ".join(system.value for system in _FIELDS)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from protocol import gtp
 from protocol.config import Settings
+from protocol.dispatch import handle
 from protocol.session import Session
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,7 +21,7 @@ def new_session(**settings: object) -> Session:
 
 async def response(session: Session, line: str) -> gtp.Response:
     """Return the decoded response to a line that must have one."""
-    text = await session.handle(line)
+    text = await handle(session, line)
     assert text is not None
     return gtp.decode_response(text)
 

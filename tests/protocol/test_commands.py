@@ -4,6 +4,7 @@ import pytest
 
 from protocol import gtp
 from protocol.commands import TABLE
+from protocol.dispatch import handle
 from protocol.session import Session
 from tanbo_engine import __version__, setups
 from tanbo_engine.points import Color
@@ -357,7 +358,7 @@ async def test_after_the_end() -> None:
     loser = "white" if winner == "black" else "black"
     initial = winner[0].upper()
     assert await ask(session, "gogui-rules_legal_moves") == ""
-    assert await session.handle("gogui-rules_legal_moves") == "= \n\n"
+    assert await handle(session, "gogui-rules_legal_moves") == "= \n\n"
     assert await ask(session, "tanbo-legal_moves") == ""
     assert await ask(session, "tanbo-legal_moves b") == ""
     assert await ask(session, "final_score") == f"{initial}+1"

@@ -10,6 +10,7 @@ from protocol import gtp
 from protocol.commands import TABLE
 from protocol.commands.table import Entry
 from protocol.config import Settings, SettingsError
+from protocol.dispatch import handle, refuse
 from protocol.session import Session
 from protocol.transcript import Transcript, open_transcript
 from tanbo_engine.player import Limits
@@ -29,22 +30,22 @@ def with_transcript(**settings: object) -> tuple[Session, io.StringIO]:
 async def test_blank_lines_have_no_response() -> None:
     session = new_session()
     for line in ("", "   ", "\t", "# comment", "\r"):
-        assert await session.handle(line) is None
+        assert await handle(session, line) is None
 
 
 async def test_ids_come_back() -> None:
     session = new_session()
-    assert await session.handle("7 protocol_version") == "=7 2\n\n"
-    assert await session.handle("8nonsense") == "?8 unknown command\n\n"
-    assert await session.handle("9 play b A2") == "=9 \n\n"
-    assert session.refuse("line too long") == "? line too long\n\n"
+    assert await handle(session, "7 protocol_version") == "=7 2\n\n"
+    assert await handle(session, "8nonsense") == "?8 unknown command\n\n"
+    assert await handle(session, "9 play b A2") == "=9 \n\n"
+    assert refuse(session, "line too long") == "? line too long\n\n"
 
 
 async def test_transcript() -> None:
     session, file = with_transcript()
-    await session.handle("1 play w A2")
-    await session.handle("")
-    await session.handle("protocol_version")
+    await handle(session, "1 play w A2")
+    await handle(session, "")
+    await handle(session, "protocol_version")
     lines = file.getvalue().splitlines()
     assert lines[0].startswith("# tanbo-engine ")
     assert lines[0].endswith(", dense-7x7, seed 5")
@@ -75,13 +76,13 @@ async def test_the_reason_of_a_fixed_error_is_in_the_transcript(
     line: str, reason: str
 ) -> None:
     session, file = with_transcript()
-    await session.handle(line)
+    await handle(session, line)
     assert reason in file.getvalue()
 
 
 async def test_a_search_is_noted() -> None:
     session, file = with_transcript()
-    await session.handle("genmove b")
+    await handle(session, "genmove b")
     assert "# 20 visits, " in file.getvalue()
 
 
