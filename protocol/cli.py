@@ -3,40 +3,17 @@
 Little is imported at the top: start-up time counts, GoGui starts four copies at once.
 """
 
-import argparse
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from protocol.options import Parser
 
 _INTERRUPTED = 130
-_WRONG_USAGE = 2
-
-
-class _Formatter(argparse.HelpFormatter):
-    """The usual help, at a fixed width: asking the terminal is slow to import."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=80)
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line."""
-
-    def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
-        super().__init__(
-            prog=prog,
-            description=description,
-            epilog=epilog,
-            formatter_class=_Formatter,
-            allow_abbrev=False,
-        )
-
-    def error(self, message: str) -> NoReturn:
-        """Print the line and exit."""
-        self.exit(_WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,6 +54,7 @@ def _serve(arguments: Sequence[str]) -> int:
     import anyio
 
     from protocol import config
+    from protocol.options import SettingsError, load
     from protocol.server import serve
     from protocol.session import Session
     from protocol.transcript import Transcript, open_transcript
@@ -85,11 +63,11 @@ def _serve(arguments: Sequence[str]) -> int:
     options = vars(parser.parse_args(arguments))
     file = options.pop("config", None)
     try:
-        settings = config.load(options, file)
+        settings = load(config.Settings, options, file)
         log = settings.log
         transcript = Transcript() if log is None else open_transcript(log)
         session = Session(settings, transcript)
-    except config.SettingsError as error:
+    except SettingsError as error:
         parser.error(str(error))
     except OSError as error:
         parser.error(f"cannot write the log {log}: {error.strerror}")
@@ -98,34 +76,18 @@ def _serve(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _server_parser() -> _Parser:
+def _server_parser() -> "Parser":
     from protocol import config
+    from protocol.options import Parser
     from tanbo_engine import __version__
 
-    parser = _Parser(
+    parser = Parser(
         "tanbo-engine",
         "Engine for Mark Steere's game Tanbo; speaks GTP on stdin and stdout.",
         "Other uses: tanbo-engine bench [--json]; "
         "tanbo-engine perft --setup NAME --depth N.",
     )
-    for field in config.fields().values():
-        shown = str(field.meta.description)
-        flag, absent = f"--{field.name}", argparse.SUPPRESS
-        if field.kind is bool:
-            parser.add_argument(
-                flag, dest=field.name, action="store_true", default=absent, help=shown
-            )
-        else:
-            metavar = (field.meta.extra or {}).get("metavar")
-            parser.add_argument(
-                flag, dest=field.name, default=absent, metavar=metavar, help=shown
-            )
-    parser.add_argument(
-        "--config",
-        metavar="FILE",
-        default=argparse.SUPPRESS,
-        help="TOML file with the same names as keys; the command line wins",
-    )
+    parser.add_settings(config.Settings)
     parser.add_argument(
         "--version", action="version", version=f"tanbo-engine {__version__}"
     )
@@ -134,7 +96,9 @@ def _server_parser() -> _Parser:
 
 def _bench(arguments: Sequence[str]) -> int:
     """Measure the engine; print it for people or programs."""
-    parser = _Parser("tanbo-engine bench", "Signature and speed of this engine.")
+    from protocol.options import Parser
+
+    parser = Parser("tanbo-engine bench", "Signature and speed of this engine.")
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
 
@@ -156,9 +120,10 @@ def _progress(line: str) -> None:
 def _perft(arguments: Sequence[str]) -> int:
     """Count move sequences from a start position; print the number."""
     from protocol.commands.tanbo import MOST_PERFT_DEPTH
+    from protocol.options import Parser
     from tanbo_engine import setups
 
-    parser = _Parser("tanbo-engine perft", "Number of move sequences of a length.")
+    parser = Parser("tanbo-engine perft", "Number of move sequences of a length.")
     parser.add_argument("--setup", default=setups.DEFAULT, metavar="NAME")
     parser.add_argument("--depth", required=True, metavar="N")
     options = parser.parse_args(arguments)

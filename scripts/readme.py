@@ -9,8 +9,9 @@ import re
 import sys
 from pathlib import Path
 
-from protocol import config
 from protocol.commands import TABLE
+from protocol.config import Settings
+from protocol.options import fields
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 
@@ -27,9 +28,8 @@ def commands() -> str:
 def options() -> str:
     """Return the table of command line options."""
     rows = ["| option | meaning |", "| --- | --- |"]
-    for field in config.fields().values():
-        metavar = str((field.meta.extra or {}).get("metavar", field.name.upper()))
-        value = "" if field.kind is bool else f" {metavar}"
+    for field in fields(Settings).values():
+        value = "" if field.kind is bool else f" {field.metavar}"
         rows.append(f"| `--{field.name}{value}` | {field.meta.description} |")
     rows.append("| `--config FILE` | TOML file with the same names as keys |")
     rows.append("| `--version` | print the release |")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import tanbo_engine
-from protocol import config
+from protocol.config import Settings
+from protocol.options import fields
 
 from .talk import ROOT, Engine, command_line, run_engine
 
@@ -20,7 +21,7 @@ def test_version() -> None:
 def test_help_names_every_option() -> None:
     status, out, _ = command_line("--help")
     assert status == 0
-    for name in (*config.fields(), "config", "version"):
+    for name in (*fields(Settings), "config", "version"):
         assert f"--{name}" in out
     assert "bench" in out
     assert "perft" in out

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from protocol import config
-from protocol.config import Settings, SettingsError
+from protocol.config import Settings
+from protocol.options import SettingsError, fields, load
 
 
 def write(folder: Path, text: str) -> str:
@@ -15,14 +16,14 @@ def write(folder: Path, text: str) -> str:
 
 
 def test_defaults() -> None:
-    settings = config.load({})
+    settings = load(Settings, {})
     assert settings == Settings()
     assert settings.memory == 256
     assert config.start_setup(settings).name == "dense-7x7"
 
 
 def test_every_setting_is_described_and_bounded() -> None:
-    for field in config.fields().values():
+    for field in fields(Settings).values():
         assert field.meta.description
         if field.kind in (int, float):
             assert field.meta.le is not None
@@ -36,7 +37,7 @@ def test_all_settings_of_a_file(tmp_path: Path) -> None:
         "time = 2\nnodes = 100\nmemory = 8\nseed = 0\naccept-start-stones = true\n"
         'log = "x.log"\n',
     )
-    assert config.load({}, file) == Settings(
+    assert load(Settings, {}, file) == Settings(
         size="7x9",
         setup="dense-7x9",
         canvas=True,
@@ -52,7 +53,7 @@ def test_all_settings_of_a_file(tmp_path: Path) -> None:
 
 def test_the_command_line_wins(tmp_path: Path) -> None:
     file = write(tmp_path, "nodes = 100\nmemory = 8\n")
-    settings = config.load({"nodes": "7", "canvas": True}, file)
+    settings = load(Settings, {"nodes": "7", "canvas": True}, file)
     assert (settings.nodes, settings.memory, settings.canvas) == (7, 8, True)
 
 
@@ -79,7 +80,7 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
 def test_wrong_files(tmp_path: Path, text: str, words: str) -> None:
     file = write(tmp_path, text)
     with pytest.raises(SettingsError) as caught:
-        config.load({}, file)
+        load(Settings, {}, file)
     assert words in str(caught.value)
     assert file in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -87,13 +88,13 @@ def test_wrong_files(tmp_path: Path, text: str, words: str) -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"cannot read .*: No such file"):
-        config.load({}, str(tmp_path / "none"))
+        load(Settings, {}, str(tmp_path / "none"))
     with pytest.raises(SettingsError, match=r"cannot read .*: Is a directory"):
-        config.load({}, str(tmp_path))
+        load(Settings, {}, str(tmp_path))
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\x00")
     with pytest.raises(SettingsError, match="is not a TOML file"):
-        config.load({}, str(binary))
+        load(Settings, {}, str(binary))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 )
 def test_wrong_options(name: str, value: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        config.load({name: value})
+        load(Settings, {name: value})
     assert str(caught.value).startswith(f"--{name}: expected a ")
     assert len(str(caught.value)) < 150
 

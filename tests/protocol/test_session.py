@@ -9,8 +9,9 @@ import pytest
 from protocol import gtp
 from protocol.commands import TABLE
 from protocol.commands.table import Entry
-from protocol.config import Settings, SettingsError
+from protocol.config import Settings
 from protocol.dispatch import handle, refuse
+from protocol.options import SettingsError
 from protocol.session import Session
 from protocol.transcript import Transcript, open_transcript
 from tanbo_engine.player import Limits

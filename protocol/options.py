@@ -1,0 +1,187 @@
+"""Settings from a command line and a TOML file, as one msgspec Struct defines them.
+
+The Struct's fields are options and keys; their Meta holds bounds, description and, in
+``extra``, a ``metavar`` and the values they take in words (``expected``).
+"""
+
+import argparse
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    NoReturn,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import msgspec
+from msgspec import Meta
+
+WRONG_USAGE = 2
+"""Exit status after a wrong option."""
+
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
+
+
+class SettingsError(ValueError):
+    """A setting is wrong; the message is one line for the user."""
+
+
+class _Formatter(argparse.HelpFormatter):
+    """The usual help, at a fixed width: asking the terminal is slow to import."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=80)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line."""
+
+    def __init__(self, prog: str, description: str, epilog: str | None = None) -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            epilog=epilog,
+            allow_abbrev=False,
+            formatter_class=_Formatter,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Print the line and exit."""
+        self.exit(WRONG_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+    def add_settings(self, struct: type[msgspec.Struct]) -> None:
+        """Add an option for every field of a Struct, and ``--config``."""
+        for field in fields(struct).values():
+            self._add_field(field)
+        self.add_argument(
+            "--config",
+            metavar="FILE",
+            default=argparse.SUPPRESS,
+            help="TOML file with the same names as keys; the command line wins",
+        )
+
+    def _add_field(self, field: "Field") -> None:
+        flag, absent = f"--{field.name}", argparse.SUPPRESS
+        shown = str(field.meta.description)
+        if field.kind is bool:
+            self.add_argument(
+                flag, dest=field.name, action="store_true", default=absent, help=shown
+            )
+        else:
+            action = "append" if field.is_list else "store"
+            self.add_argument(
+                flag,
+                dest=field.name,
+                action=action,
+                default=absent,
+                metavar=field.metavar,
+                help=shown,
+            )
+
+
+class Field(NamedTuple):
+    """A setting as command line and file see it.
+
+    Attributes:
+        name: on the command line (behind ``--``) and in the file.
+        kind: its type: int, float, bool, str, or a tuple.
+        meta: bounds and description.
+    """
+
+    name: str
+    kind: Any
+    meta: Meta
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it may be given several times."""
+        return get_origin(self.kind) is tuple
+
+    @property
+    def metavar(self) -> str:
+        """What stands for its value in help texts."""
+        return str((self.meta.extra or {}).get("metavar", self.name.upper()))
+
+    @property
+    def expected(self) -> str:
+        """The values it takes, in words."""
+        given = (self.meta.extra or {}).get("expected")
+        text = str(given or _KINDS.get(self.kind, "a list of texts"))
+        if self.meta.ge is not None:
+            return f"{text} from {self.meta.ge} to {self.meta.le}"
+        if self.meta.gt is not None:
+            return f"{text} above {self.meta.gt}, at most {self.meta.le}"
+        return text
+
+
+@cache
+def fields(struct: type[msgspec.Struct]) -> dict[str, Field]:
+    """Return every setting of a Struct by name."""
+    hints = get_type_hints(struct, include_extras=True)
+    found = {}
+    for field in msgspec.structs.fields(struct):
+        hint = hints[field.name]
+        if get_origin(hint) is not Annotated:  # it may be None as well
+            hint = get_args(hint)[0]
+        kind, meta = get_args(hint)
+        found[field.encode_name] = Field(field.encode_name, kind, meta)
+    return found
+
+
+def load(
+    struct: type[_Struct], options: Mapping[str, object], file: str | None = None
+) -> _Struct:
+    """Return the settings of the command line and, behind them, of a TOML file.
+
+    Args:
+        struct: what they are.
+        options: what the command line gives, by name; numbers may be text.
+        file: a TOML file with the same names as keys.
+
+    Raises:
+        SettingsError: the file cannot be read, an unknown key, or a wrong value.
+    """
+    known = fields(struct)
+    values = {
+        name: _convert(known[name], value, f"{file}: {name}", strict=True)
+        for name, value in ({} if file is None else _read(known, file)).items()
+    }
+    for name, value in options.items():
+        values[name] = _convert(known[name], value, f"--{name}", strict=False)
+    return msgspec.convert(values, struct)
+
+
+def _read(known: Mapping[str, Field], file: str) -> dict[str, object]:
+    """Return a TOML file's settings."""
+    import tomllib  # here for the start-up time: few runs have a file
+
+    try:
+        with Path(file).open("rb") as stream:
+            table = tomllib.load(stream)
+    except OSError as error:
+        raise SettingsError(f"cannot read {file}: {error.strerror}") from error
+    except ValueError as error:  # not UTF-8, or not TOML
+        raise SettingsError(f"{file} is not a TOML file: {error}") from error
+    for key in table:
+        if key not in known:
+            raise SettingsError(
+                f"{file}: unknown key {key[:40]!r}: use {', '.join(known)}"
+            )
+    return table
+
+
+def _convert(field: Field, value: object, where: str, *, strict: bool) -> object:
+    try:
+        return msgspec.convert(value, Annotated[field.kind, field.meta], strict=strict)
+    except msgspec.ValidationError as error:
+        raise SettingsError(
+            f"{where}: expected {field.expected}, got {str(value)[:40]!r}"
+        ) from error
