@@ -119,7 +119,6 @@ def _progress(line: str) -> None:
 
 def _perft(arguments: Sequence[str]) -> int:
     """Count move sequences from a start position; print the number."""
-    from protocol.commands.tanbo import MOST_PERFT_DEPTH
     from protocol.options import Parser
     from tanbo_engine import setups
 
@@ -132,7 +131,7 @@ def _perft(arguments: Sequence[str]) -> int:
 
     from protocol.commands.arguments import parse_integer
     from protocol.gtp import GtpError
-    from tanbo_engine._kernel import StopFlag, perft
+    from tanbo_engine._kernel import MOST_PERFT_DEPTH, StopFlag, perft
     from tanbo_engine.game import kernel_position
     from tanbo_engine.player import run_stoppable
 

@@ -76,14 +76,17 @@ class Parser(argparse.ArgumentParser):
                 flag, dest=field.name, action="store_true", default=absent, help=shown
             )
         else:
-            action = "append" if field.is_list else "store"
+            # argparse knows neither "no nargs" as a value nor a metavar for several.
+            width = field.width
+            several: dict[str, Any] = {} if width is None else {"nargs": width}
             self.add_argument(
                 flag,
                 dest=field.name,
-                action=action,
+                action="append" if field.is_list else "store",
                 default=absent,
-                metavar=field.metavar,
+                metavar=field.metavar if width is None else None,
                 help=shown,
+                **several,
             )
 
 
@@ -103,7 +106,14 @@ class Field(NamedTuple):
     @property
     def is_list(self) -> bool:
         """Whether it may be given several times."""
-        return get_origin(self.kind) is tuple
+        return get_origin(self.kind) is tuple and Ellipsis in get_args(self.kind)
+
+    @property
+    def width(self) -> int | None:
+        """How many values one option takes; None for one, or for any number."""
+        if get_origin(self.kind) is not tuple or self.is_list:
+            return None
+        return len(get_args(self.kind))
 
     @property
     def metavar(self) -> str:

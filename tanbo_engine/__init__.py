@@ -15,6 +15,12 @@ class KernelNotBuilt(ImportError):  # noqa: N818
     """The compiled kernel is missing or older than its source."""
 
 
+def _find_kernel(package: Path) -> Path | None:
+    """Return the compiled kernel for this Python, None if there is none."""
+    names = (package / f"_kernel{suffix}" for suffix in EXTENSION_SUFFIXES)
+    return next((name for name in names if name.exists()), None)
+
+
 def _check_kernel(package: Path) -> None:
     """Refuse a missing kernel and, in a checkout, one older than its source.
 
@@ -23,8 +29,7 @@ def _check_kernel(package: Path) -> None:
     Raises:
         KernelNotBuilt: with the command that builds it.
     """
-    names = (package / f"_kernel{suffix}" for suffix in EXTENSION_SUFFIXES)
-    built = next((name for name in names if name.exists()), None)
+    built = _find_kernel(package)
     checkout = package.parent
     remedy = f"run {checkout / 'scripts' / 'engine'} --version"
     if not (checkout / "pyproject.toml").exists():
@@ -42,4 +47,15 @@ def _check_kernel(package: Path) -> None:
         )
 
 
-_check_kernel(Path(__file__).resolve().parent)
+def build_id() -> str:
+    """Return a hash of release and compiled kernel: 12 hexadecimal digits."""
+    import hashlib  # here for the start-up time
+
+    kernel = _find_kernel(_PACKAGE)
+    digest = hashlib.sha256(__version__.encode())
+    digest.update(kernel.read_bytes() if kernel is not None else b"")
+    return digest.hexdigest()[:12]
+
+
+_PACKAGE = Path(__file__).resolve().parent
+_check_kernel(_PACKAGE)

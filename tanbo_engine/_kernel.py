@@ -19,6 +19,7 @@ from cython.cimports.libc.stdlib import free, malloc, realloc
 from cython.cimports.libc.string import memcpy, memset
 
 COMPILED: bool = cython.compiled
+MOST_PERFT_DEPTH = 64
 PUCT = 0
 UCT = 1
 
@@ -1235,11 +1236,11 @@ def perft(position: Position, depth, stop: StopFlag = None):
 
     Args:
         position: where to start; unchanged.
-        depth: 0 to 64.
+        depth: 0 to `MOST_PERFT_DEPTH`; counts beyond ten or so take ages anyway.
         stop: ends the count early, which is then too small.
     """
-    if not 0 <= depth <= 64:
-        raise ValueError(f"depth is 0 to 64, not {depth}")
+    if not 0 <= depth <= MOST_PERFT_DEPTH:
+        raise ValueError(f"depth is 0 to {MOST_PERFT_DEPTH}, not {depth}")
     board: Board
     turns: cython.int = depth
     total: uint64_t

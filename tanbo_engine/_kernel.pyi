@@ -3,6 +3,7 @@
 from typing import final
 
 COMPILED: bool
+MOST_PERFT_DEPTH: int
 PUCT: int
 UCT: int
 

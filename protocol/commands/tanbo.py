@@ -8,12 +8,10 @@ from protocol import gtp
 from protocol.commands.arguments import COLOR, Integer, Optional, Rest, Text
 from protocol.commands.table import command
 from protocol.session import Session
-from tanbo_engine import notation, setups
-from tanbo_engine._kernel import StopFlag, perft
+from tanbo_engine import build_id, notation, setups
+from tanbo_engine._kernel import MOST_PERFT_DEPTH, StopFlag, perft
 from tanbo_engine.game import kernel_position
 from tanbo_engine.points import Color, Size, by_column, format_vertex
-
-MOST_PERFT_DEPTH = 100
 
 
 @command(
@@ -117,3 +115,11 @@ async def count_sequences(session: Session, depth: int) -> str:
 
 def _vertices(size: Size, points: Iterable[int]) -> list[str]:
     return [format_vertex(size, point) for point in by_column(size, list(points))]
+
+
+@command(
+    "tanbo-build",
+    help="A hash of release and compiled kernel, which match records keep.",
+)
+def build(session: Session) -> str:
+    return build_id()
