@@ -180,6 +180,8 @@ cdef double mean_result(const Node* node) noexcept nogil
 cdef double natural_log(uint32_t x) noexcept nogil
 
 # 8 What Python sees
+cdef int side_of(object color) except -1
+
 cdef class StopFlag:
     cdef volatile int flag
 

@@ -923,8 +923,8 @@ def proof_from_children(t, parent):
 def best_child(t, parent):
     """Return the child to play: a proven win, else the most visited one.
 
-    Proven losses come last; among equals the better mean, then the first. `moves` of
-    `Search` sorts in the same way.
+    Proven losses come last; among equals the better mean, the higher prior, the first.
+    `moves` of `Search` sorts in the same way.
     """
     child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
     best: cython.pointer(Node) = child
@@ -937,7 +937,10 @@ def best_child(t, parent):
         elif child.visits != best.visits:
             if child.visits > best.visits:
                 best = child
-        elif mean_result(child) > mean_result(best):
+        elif mean_result(child) != mean_result(best):
+            if mean_result(child) > mean_result(best):
+                best = child
+        elif child.prior > best.prior:
             best = child
     return best
 
@@ -949,6 +952,13 @@ def mean_result(node):
 
 # ---------------------------------------------------------------------------------
 # 8 What Python sees
+
+
+def side_of(color):
+    """Return a colour that Python gives, to index arrays with (ValueError)."""
+    if color not in (BLACK, WHITE):
+        raise ValueError(f"a colour is 0 or 1, not {color}")
+    return color
 
 
 @cython.final
@@ -1056,11 +1066,11 @@ class Position:
 
     def stone_count(self, color):
         """Return the number of stones of a colour."""
-        return self.board.stones[cython.cast(cython.int, color)]
+        return self.board.stones[side_of(color)]
 
     def root_count(self, color):
         """Return the number of roots of a colour."""
-        return self.board.roots[cython.cast(cython.int, color)]
+        return self.board.roots[side_of(color)]
 
     def is_legal(self, color, point):
         """Tell whether a colour may place a stone there (R3); False after the end."""
@@ -1068,12 +1078,12 @@ class Position:
             return False
         row, column = divmod(point, self.board.width)
         cell: cython.int = (row + 1) * self.board.stride + column + 1
-        side: cython.int = color
+        side: cython.int = side_of(color)
         return is_single(self.board.word[side][cell]) != 0 and self.winner < 0
 
     def legal_moves(self, color):
         """Return the legal points of a colour, sorted; none after the end."""
-        side: cython.int = color
+        side: cython.int = side_of(color)
         i: cython.int
         if self.winner >= 0:
             return []
@@ -1405,7 +1415,7 @@ class Search:
             mean = mean_result(child)
             value = mean if child.proof == 0 else (child.proof + 1) / 2
             point = self.position.point_of(child.cell)
-            rank = (child.proof, child.visits, mean)  # as in best_child
+            rank = (child.proof, child.visits, mean, child.prior)  # as in best_child
             move = (point, child.visits, value, child.prior, child.proof)
             found.append((rank, move))
         found.sort(key=lambda ranked: ranked[0], reverse=True)

@@ -62,7 +62,7 @@ class _Side:
     """What one colour has left."""
 
     def __init__(self, control: TimeControl) -> None:
-        self.main = control.main
+        self.main = min(control.main, control.main_limit)
         self.period = control.period
         self.periods = control.periods
 
@@ -75,11 +75,12 @@ class Clock:
 
     def configure(self, control: TimeControl) -> None:
         """Start both clocks afresh under a control."""
-        self.control = control
+        self._configured = control
         self.restart()
 
     def restart(self) -> None:
         """Start both clocks afresh for a new game."""
+        self.control = self._configured
         self._sides = {color: _Side(self.control) for color in Color}
 
     def set_left(self, color: Color, seconds: float, periods: int) -> None:
@@ -92,8 +93,9 @@ class Clock:
                 or byo-yomi periods left.
         """
         seconds = max(0.0, seconds)
-        if self.control.system is TimeSystem.NONE:
-            self.configure(TimeControl(TimeSystem.ABSOLUTE, main=seconds))
+        if self.control.system is TimeSystem.NONE:  # told for this game only
+            self.control = TimeControl(TimeSystem.ABSOLUTE, main=seconds)
+            self._sides = {each: _Side(self.control) for each in Color}
         side = self._sides[color] = _Side(self.control)
         if periods > 0 and self._has_overtime:
             side.main, side.period, side.periods = 0.0, seconds, periods

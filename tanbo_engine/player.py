@@ -124,16 +124,16 @@ class SearchPlayer:
         most = limits.visits
         if len(search.moves()) == 1:
             most = 1  # a forced move needs no thought
-        size, before = _FIRST_SLICE, began
+        size, used = _FIRST_SLICE, 0.0
         while most is None or search.visits < most:
             asked = size if most is None else min(size, most - search.visits)
             done = search.run(asked, stop)
-            now = time.monotonic()
-            if done < asked or now - began >= seconds:
+            before, used = used, time.monotonic() - began
+            if done < asked or used >= seconds:
                 break  # proved, stopped, or out of time
-            pace = _SLICE_SECONDS / max(now - before, 1e-6)
-            size = max(1, min(int(size * min(pace, 2.0)), _LONGEST_SLICE))
-            before = now
+            pace = done / max(used - before, 1e-6)
+            wanted = int(pace * min(_SLICE_SECONDS, seconds - used))
+            size = max(1, min(wanted, 2 * size, _LONGEST_SLICE))
 
     async def think(
         self, game: Game, limits: Limits, stop: StopFlag, salt: int = 0

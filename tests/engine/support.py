@@ -137,8 +137,10 @@ STYLES: dict[str, Chooser] = {
 def play_on(position: Position, seed: int, style: str = "uniform") -> list[int]:
     """Play a random game to its end on a kernel position; return the moves."""
     source, choose = random.Random(seed), STYLES[style]
-    moves = []
+    most = position.width * position.height * len(position.roots())  # RULES.md P5
+    moves: list[int] = []
     while position.winner < 0:
+        assert len(moves) < most, "a game longer than any can be"
         moves.append(choose(source, position.move_weights()))
         position.make(moves[-1])
     return moves

@@ -402,3 +402,11 @@ def test_the_words_of_the_systems_are_those_of_kata_time_settings() -> None:
         "fischer",
         "fischer-capped",
     ]
+
+
+def test_time_told_without_settings_is_forgotten_with_the_game() -> None:
+    clock = Clock()
+    clock.set_left(BLACK, 5, 0)
+    assert clock.budget(BLACK, 49) is not None
+    clock.restart()
+    assert clock.budget(BLACK, 49) is None

@@ -2,6 +2,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from statistics import fmean
 
 import pytest
 
@@ -258,17 +259,32 @@ def test_random_games_are_as_long_and_as_even_as_measured(
     assert black / (black + white) == pytest.approx(0.5, abs=0.015)
 
 
+def uniform_play(
+    position: Position, known: dict[int, tuple[float, float]]
+) -> tuple[float, float]:
+    """Return Black's chance and the mean length under uniformly random play."""
+    if position.winner >= 0:
+        return float(position.winner == Color.BLACK), 0.0
+    if position.key not in known:
+        chances, lengths = [], []
+        for point in position.legal_moves(position.to_move):
+            position.make(point)
+            chance, length = uniform_play(position, known)
+            position.unmake()
+            chances.append(chance)
+            lengths.append(1 + length)
+        known[position.key] = fmean(chances), fmean(lengths)
+    return known[position.key]
+
+
 def test_random_games_choose_every_move_equally_often() -> None:
-    # Black wins as often as the mean over his first moves says.
-    position = kernel("classic-5x5")
-    moves = position.legal_moves(0)
-    parts = []
-    for point in moves:
-        position.make(point)
-        parts.append(random_games(position, 20_000, point)[1] / 20_000)
-        position.unmake()
-    share = random_games(position, 40_000, 1)[1] / 40_000
-    assert share == pytest.approx(sum(parts) / len(parts), abs=0.012)
+    known: dict[int, tuple[float, float]] = {}
+    for seed in range(20):
+        position = before_the_end("dense-3x5", seed, 2 + seed % 12)
+        chance, length = uniform_play(position, known)
+        moves, black, _ = random_games(position, 40_000, seed)
+        assert black / 40_000 == pytest.approx(chance, abs=0.015)
+        assert moves / 40_000 == pytest.approx(length, rel=0.03)
 
 
 def test_random_games_follow_the_same_statistics_as_the_plain_rules() -> None:
@@ -329,3 +345,13 @@ def test_the_side_to_move_counts_in_a_loaded_position() -> None:
     position.make(parse_vertex(position_of(row).size, row["move"]))
     assert position.winner == Color.WHITE
     assert position.to_move == Color.BLACK
+
+
+@pytest.mark.parametrize("color", [-1, 2, 704])
+def test_a_colour_is_0_or_1(color: int) -> None:
+    position = kernel("dense-3x3")
+    for ask in (position.legal_moves, position.stone_count, position.root_count):
+        with pytest.raises(ValueError, match="a colour is 0 or 1"):
+            ask(color)
+    with pytest.raises(ValueError, match="a colour is 0 or 1"):
+        position.is_legal(color, 1)
