@@ -18,7 +18,8 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # Not where a shell has it ignored.
+    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, signal.SIG_DFL):
         signal.signal(signal.SIGINT, _end_interrupted)
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
@@ -63,12 +64,14 @@ def _serve(arguments: Sequence[str]) -> int:
     options = vars(parser.parse_args(arguments))
     file = options.pop("config", None)
     try:
-        settings = load(config.Settings, options, file)
+        settings = load(config.Settings, options, file, config.EXCLUSIVE)
         log = settings.log
         transcript = Transcript() if log is None else open_transcript(log)
         session = Session(settings, transcript)
     except SettingsError as error:
         parser.error(str(error))
+    except MemoryError as error:
+        parser.error(f"--memory: {error}")
     except OSError as error:
         parser.error(f"cannot write the log {log}: {error.strerror}")
     if sys.stdin is not None and sys.stdout is not None:

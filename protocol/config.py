@@ -13,13 +13,22 @@ from tanbo_engine.points import Size
 DEFAULT_SECONDS = 1.0
 """Thinking time a move when neither time nor nodes are set."""
 
+EXCLUSIVE = ("size", "setup")
+"""One of them on the command line beats the other in a file."""
+
 _SIZE = r"([0-9]{1,2})(?:[xX:]([0-9]{1,2}))?"
 
 
 Name = Annotated[
     str, Meta(description="start position, such as dense-7x7 or classic-9x9")
 ]
-SizeText = Annotated[str, Meta(description="board size, width x height, such as 7x9")]
+SizeText = Annotated[
+    str,
+    Meta(
+        description="board size, width x height, such as 7x9",
+        extra={"expected": 'text such as "7x9"'},
+    ),
+]
 Seconds = Annotated[
     float,
     Meta(

@@ -64,11 +64,13 @@ class ResponseError(ValueError):
 def decode_command(line: str) -> Command | None:
     """Return the command of a line, None where the line is blank or a comment.
 
-    Control characters and all that is not ASCII are dropped, a tab is a blank, ``#``
-    begins a comment. An id may touch the name (``12name``); digits beyond the largest
-    id belong to the name.
+    Control characters are dropped, a tab is a blank, ``#`` begins a comment. What is
+    not ASCII becomes ``?``, so that no word changes its meaning; only a byte order
+    mark, which some editors put first, is forgotten. An id may touch the name
+    (``12name``); digits beyond the largest id belong to the name.
     """
-    code = line.partition("#")[0].encode("ascii", "ignore")
+    kept = line.removeprefix("\ufeff").partition("#")[0]
+    code = kept.encode("ascii", "replace")
     text = code.translate(_TAB_TO_BLANK, _DROPPED).decode("ascii").strip(" ")
     if not text:
         return None

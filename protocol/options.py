@@ -5,7 +5,7 @@ The Struct's fields are options and keys; their Meta holds bounds, description a
 """
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import (
@@ -147,7 +147,10 @@ def fields(struct: type[msgspec.Struct]) -> dict[str, Field]:
 
 
 def load(
-    struct: type[_Struct], options: Mapping[str, object], file: str | None = None
+    struct: type[_Struct],
+    options: Mapping[str, object],
+    file: str | None = None,
+    exclusive: Collection[str] = (),
 ) -> _Struct:
     """Return the settings of the command line and, behind them, of a TOML file.
 
@@ -155,6 +158,7 @@ def load(
         struct: what they are.
         options: what the command line gives, by name; numbers may be text.
         file: a TOML file with the same names as keys.
+        exclusive: names of which one on the command line beats all in the file.
 
     Raises:
         SettingsError: the file cannot be read, an unknown key, or a wrong value.
@@ -164,6 +168,9 @@ def load(
         name: _convert(known[name], value, f"{file}: {name}", strict=True)
         for name, value in ({} if file is None else _read(known, file)).items()
     }
+    if not options.keys().isdisjoint(exclusive):
+        for name in exclusive:
+            values.pop(name, None)
     for name, value in options.items():
         values[name] = _convert(known[name], value, f"--{name}", strict=False)
     return msgspec.convert(values, struct)

@@ -157,7 +157,7 @@ async def _answer(session: Session, line: Line, sink: int) -> None:
     reply = (
         dispatch.refuse(session, f"line too long: use at most {MAX_LINE} bytes")
         if line is None
-        else await dispatch.handle(session, line.decode("ascii", "ignore"))
+        else await dispatch.handle(session, line.decode("utf-8", "replace"))
     )
     if reply is not None:
         write_all(sink, reply.encode("ascii"))

@@ -36,6 +36,7 @@ class Session:
 
         Raises:
             SettingsError: the set-up or size of the settings does not exist.
+            MemoryError: the machine does not have the memory of the settings.
         """
         self.settings = settings
         self.setup = config.start_setup(settings)

@@ -75,7 +75,7 @@ def _stones(position: rules.Position) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     try:
         print(svg(notation.parse_position(sys.argv[1])))

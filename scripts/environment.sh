@@ -1,8 +1,12 @@
-# Sourced by the scripts beside it, from the checkout's root: makes .venv and keeps it
-# current. Every word goes to stderr, because stdout belongs to the protocol.
+# Sourced by the scripts beside it, which set root: makes .venv and keeps it current.
+# Every word goes to stderr, because stdout belongs to the protocol.
 
 venv=$root/.venv
+fresh=$root/.venv.new
 lock=$root/.venv.lock
+
+# Foreign settings would lead to foreign packages.
+unset PYTHONPATH PYTHONHOME
 
 say() {
     printf 'tanbo-engine: %s\n' "$*" >&2
@@ -27,6 +31,9 @@ find_python() {
 
 # What has to be on the machine; each gap is one line that says what to install.
 check_machine() {
+    case $root in
+    *:*) fail "the path $root has a colon, which a virtual environment cannot have" ;;
+    esac
     python=$(find_python) ||
         fail "needs Python 3.11 or newer; install it (Debian: apt install python3)"
     "$python" -c 'import ensurepip, venv' >/dev/null 2>&1 ||
@@ -34,16 +41,37 @@ check_machine() {
     "$python" -c 'import os, sys, sysconfig
 sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
         fail "Python's C headers are missing; install them (Debian: apt install python3-dev)"
-    command -v "${CC:-cc}" >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 ||
-        fail "a C compiler is missing; install one (Debian: apt install gcc libc6-dev)"
+    if [ -n "${CC:-}" ]; then
+        command -v "${CC%% *}" >/dev/null 2>&1 ||
+            fail "the C compiler CC=$CC does not exist; unset CC or install it"
+    else
+        command -v cc >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 ||
+            fail "a C compiler is missing; install one (Debian: apt install gcc libc6-dev)"
+    fi
+}
+
+# What an installation was made for: place, Python, and what its build depends on.
+describe() {
+    "$1/bin/python" -c 'import sys; print(sys.version_info[:2])' 2>/dev/null
+    printf '%s\n' "$root"
+    cksum <"$root/pyproject.toml"
+    cksum <"$root/tanbo_engine/_kernel.py"
+    cksum <"$root/tanbo_engine/_kernel.pxd"
 }
 
 # Tell whether .venv has this extra ("engine" means none) and a current kernel.
 is_current() {
     [ -x "$venv/bin/python" ] && [ -e "$venv/.installed-$1" ] &&
-        ls "$root"/tanbo_engine/_kernel.*.so >/dev/null 2>&1 &&
-        [ -z "$(find "$root/pyproject.toml" "$root/tanbo_engine/_kernel.py" \
-            "$root/tanbo_engine/_kernel.pxd" -newer "$venv/.installed-$1")" ]
+        [ "$(describe "$venv")" = "$(cat "$venv/.installed-$1")" ] &&
+        ls "$root"/tanbo_engine/_kernel.*.so >/dev/null 2>&1
+}
+
+# A check-out or a copy may change times without contents; the guard reads times.
+touch_kernel() {
+    if [ -n "$(find "$root/tanbo_engine/_kernel.py" "$root/tanbo_engine/_kernel.pxd" \
+        -newer "$(ls "$root"/tanbo_engine/_kernel.*.so | head -n 1)")" ]; then
+        touch "$root"/tanbo_engine/_kernel.*.so 2>/dev/null || true
+    fi
 }
 
 # One installer at a time: a GUI may start several copies at once.
@@ -52,11 +80,14 @@ take_lock() {
     until mkdir "$lock" 2>/dev/null; do
         [ -d "$lock" ] || fail "cannot write to $root: the first start installs there"
         holder=$(cat "$lock/pid" 2>/dev/null || true)
-        if [ -n "$holder" ] && ! kill -0 "$holder" 2>/dev/null; then
-            say "taking over the lock of process $holder, which is gone"
+        if [ -n "$holder" ] && ! kill -0 "$holder" 2>/dev/null ||
+            [ -z "$holder" ] && [ "$waited" -ge 10 ]; then
+            say "taking over the lock of an installation that is gone"
             rm -rf "$lock"
             continue
         fi
+        [ "$waited" -ne 1 ] ||
+            say "waiting for another installation${holder:+ (process $holder)}"
         waited=$((waited + 1))
         [ "$waited" -lt 600 ] ||
             fail "another installation holds $lock; if none is running, remove it"
@@ -68,15 +99,28 @@ take_lock() {
     echo $$ >"$lock/pid"
 }
 
+pip_install() {
+    place=$1
+    shift
+    (cd "$root" && "$place/bin/python" -m pip --disable-pip-version-check --no-input \
+        --quiet install "$@") >&2 ||
+        fail "the installation failed, pip's own words are above;" \
+            "it needs the package index (network or a mirror) when something is missing"
+}
+
+# The tools that build the kernel stay in .venv: a rebuild needs no network then.
 install_into() {
-    what=$root
-    [ "$2" = engine ] || what="$root[$2]"
-    "$1/bin/python" -m pip --disable-pip-version-check --no-input --quiet install \
-        --config-settings editable_mode=compat --editable "$what" >&2 ||
-        fail "the installation failed; pip's own words are above"
-    "$1/bin/python" -P -c 'import tanbo_engine._kernel' ||
+    extra=
+    [ "$2" = engine ] || extra="[$2]"
+    "$1/bin/python" -c 'import tomllib
+for need in tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"]:
+    print(need)' >"$1/build-requirements.txt"
+    pip_install "$1" --requirement "$1/build-requirements.txt"
+    pip_install "$1" --no-build-isolation --config-settings editable_mode=compat \
+        --editable ".$extra"
+    "$1/bin/python" -I -c 'import tanbo_engine._kernel' ||
         fail "the kernel was built but cannot be loaded"
-    : >"$1/.installed-$2"
+    describe "$1" >"$1/.installed-$2"
 }
 
 # A new environment grows under another name, so that a broken one is never used. Its
@@ -96,22 +140,29 @@ END
     mv "$fresh" "$venv"
 }
 
+# Tell whether .venv can be brought up to date: made here, by a Python that still works.
+is_usable() {
+    [ "$(head -n 2 "$venv/.installed-engine" 2>/dev/null)" = \
+        "$(describe "$venv" | head -n 2)" ]
+}
+
 # Make sure that .venv holds the project and one of its extras.
 ensure_environment() {
-    fresh=$root/.venv.new
-    ! is_current "$1" || return 0
-    check_machine
-    take_lock
     if ! is_current "$1"; then
-        if [ -x "$venv/bin/python" ] && [ -e "$venv/.installed-engine" ]; then
-            say "bringing $venv up to date"
-            install_into "$venv" "$1"
-            : >"$venv/.installed-engine"
-        else
-            make_environment "$1"
-            : >"$venv/.installed-engine"
+        check_machine
+        take_lock
+        cd "$root"
+        if ! is_current "$1"; then
+            if is_usable; then
+                say "bringing $venv up to date"
+                install_into "$venv" "$1"
+            else
+                make_environment "$1"
+            fi
+            describe "$venv" >"$venv/.installed-engine"
         fi
+        rm -rf "$lock"
+        trap - EXIT INT TERM HUP
     fi
-    rm -rf "$lock"
-    trap - EXIT INT TERM HUP
+    touch_kernel
 }

@@ -1300,6 +1300,9 @@ class Search:
     Args:
         memory: bound of the tree in bytes; taken at the first `start`.
         kind: PUCT, or UCT for the plain baseline.
+
+    Raises:
+        MemoryError: this machine does not give that much.
     """
 
     def __init__(self, memory, kind=PUCT):
@@ -1307,6 +1310,10 @@ class Search:
             raise ValueError(f"kind is PUCT or UCT, not {kind}")
         self.memory = memory
         self.tree.kind = kind
+        # Asked for and given back at once: it is better to fail now than in a game.
+        self.take_memory()
+        free(self.tree.nodes)
+        self.tree.nodes = cython.NULL
 
     def __dealloc__(self):
         free(self.tree.nodes)
@@ -1348,7 +1355,7 @@ class Search:
         size: cython.size_t = count * cython.sizeof(Node)
         t.nodes = cython.cast(cython.pointer(Node), malloc(size))
         if t.nodes == cython.NULL:
-            raise MemoryError(f"no memory for a tree of {size >> 20} MB")
+            raise MemoryError(f"this machine has no {size >> 20} MB for a search tree")
         t.capacity = count
         return 0
 

@@ -3,7 +3,7 @@
 # ruff: noqa: D103 (the table holds what each command does)
 
 from protocol import gtp
-from protocol.commands.arguments import SIZE, SizeArgument, Text, parse_number
+from protocol.commands.arguments import SIZE, Optional, SizeArgument, Text, parse_number
 from protocol.commands.table import TABLE, command
 from protocol.session import Session
 from tanbo_engine import __version__, setups
@@ -35,6 +35,18 @@ def known_command(session: Session, name: str) -> str:
 @command("list_commands", help="All commands, one a line.")
 def list_commands(session: Session) -> str:
     return "\n".join(TABLE)
+
+
+@command(
+    "help",
+    Optional(Text("COMMAND")),
+    help="How to use a command, or all of them, a line each.",
+)
+def show_help(session: Session, name: str | None) -> str:
+    if name is not None and name not in TABLE:
+        raise gtp.GtpError(f"no command {name[:40]!r}: list_commands has all names")
+    entries = TABLE.values() if name is None else [TABLE[name]]
+    return "\n".join(f"{entry.usage}: {entry.help}" for entry in entries)
 
 
 @command("quit", help="Answer and end the engine.")

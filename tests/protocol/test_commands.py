@@ -1,5 +1,7 @@
 """Every command: what it answers, and every way it refuses."""
 
+import re
+
 import pytest
 
 from protocol import gtp
@@ -44,6 +46,7 @@ def test_required_and_standard_commands_are_there() -> None:
         "version",
         "known_command",
         "list_commands",
+        "help",
         "quit",
         "boardsize",
         "clear_board",
@@ -79,6 +82,7 @@ def test_required_and_standard_commands_are_there() -> None:
         "tanbo-legal_moves",
         "tanbo-roots",
         "tanbo-perft",
+        "tanbo-build",
     ]
     assert sorted(TABLE) == sorted(expected)
 
@@ -730,6 +734,28 @@ async def test_roots() -> None:
     )
 
 
+async def test_help() -> None:
+    session = new_session()
+    lines = (await ask(session, "help")).split("\n")
+    assert [line.split()[0].rstrip(":") for line in lines] == list(TABLE)
+    assert (await ask(session, "help undo")).startswith("undo: Take back")
+    assert "list_commands" in await refusal(session, "help nonsense")
+
+
+async def test_build_names_this_kernel() -> None:
+    session = new_session()
+    build = await ask(session, "tanbo-build")
+    assert re.fullmatch("[0-9a-f]{12}", build)
+    assert await ask(session, "tanbo-build") == build
+
+
+async def test_words_outside_ascii_are_no_other_words() -> None:
+    session = new_session()
+    await ask(session, "play b A2")
+    for line in ("gg-undo \u00e9", "set_position \u00e9", "play w B\u00e91"):
+        await refusal(session, line)
+
+
 async def test_perft() -> None:
     session = new_session()
     assert await ask(session, "tanbo-perft 0") == "1"
@@ -737,9 +763,9 @@ async def test_perft() -> None:
     before = await boards(session)
     assert await ask(session, "tanbo-perft 2") == "552"
     assert await boards(session) == before
-    for depth in ("-1", "101", "x", "1.5", "9" * 5000):
+    for depth in ("-1", "65", "x", "1.5", "9" * 5000):
         text = await refusal(session, f"tanbo-perft {depth}")
-        assert text.endswith("use a whole number from 0 to 100")
+        assert text.endswith("use a whole number from 0 to 64")
 
 
 # Errors the table names, each seen above or here

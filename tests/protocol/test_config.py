@@ -71,7 +71,7 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
         ("time = nan", "time: expected a number above 0"),
         ("time = inf", "time: expected a number above 0"),
         ("canvas = 1", "canvas: expected true or false"),
-        ("size = 7", "size: expected text, got '7'"),
+        ("size = 7", "size: expected text such as \"7x9\", got '7'"),
         ("nodes =", "is not a TOML file: "),
         ("nodes = 1\nnodes = 2", "is not a TOML file: "),
         ("seed = 99999999999999999999", "seed: expected a whole number from 0"),
@@ -153,3 +153,12 @@ def test_wrong_starts(settings: Settings, words: str) -> None:
     with pytest.raises(SettingsError) as caught:
         config.start_setup(settings)
     assert words in str(caught.value)
+
+
+def test_one_of_size_and_setup_on_the_command_line_beats_the_other_in_the_file(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "engine.toml"
+    file.write_text('setup = "classic-9x9"\nnodes = 5\n')
+    settings = load(Settings, {"size": "7"}, str(file), config.EXCLUSIVE)
+    assert (settings.size, settings.setup, settings.nodes) == ("7", None, 5)

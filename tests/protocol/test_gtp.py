@@ -35,8 +35,9 @@ TEXT_LINES = st.text(st.characters(min_codepoint=32, max_codepoint=126)).filter(
         ("name # comment", Command(None, "name")),
         ("name#comment", Command(None, "name")),
         ("na\x00me\x7f\x1b", Command(None, "name")),
-        ("n\u00e4\u00e4me \u2212 x\ufeff", Command(None, "nme", ("x",))),
-        ("\u0663 name", Command(None, "name")),
+        ("n\u00e4me \u2212 x\ufeff", Command(None, "n?me", ("?", "x?"))),
+        ("\ufeffname", Command(None, "name")),
+        ("\u0663 name", Command(None, "?", ("name",))),
         ("Name", Command(None, "Name")),
     ],
 )
@@ -45,7 +46,7 @@ def test_decode_command(line: str, command: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["", " ", "\t", "\r", "# x", "  # 3 name", "\x00", "\u00e4"]
+    "line", ["", " ", "\t", "\r", "# x", "  # 3 name", "\x00", "\ufeff"]
 )
 def test_blank_lines_are_no_commands(line: str) -> None:
     assert gtp.decode_command(line) is None

@@ -342,7 +342,7 @@ def finish(data: bytes) -> tuple[int, str, str]:
 def is_command(line: bytes) -> bool:
     if len(line.rstrip(b"\r")) > MAX_LINE:
         return True
-    return any(32 < byte < 127 for byte in line.partition(b"#")[0])
+    return any(byte > 32 and byte != 127 for byte in line.partition(b"#")[0])
 
 
 WORDS = (
