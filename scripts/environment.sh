@@ -52,7 +52,8 @@ sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
 
 # What an installation was made for: place, Python, and what its build depends on.
 describe() {
-    "$1/bin/python" -c 'import sys; print(sys.version_info[:2])' 2>/dev/null
+    "$1/bin/python" -c 'import sys; print(sys.version_info[:2])' 2>/dev/null ||
+        echo 'no Python'
     printf '%s\n' "$root"
     cksum <"$root/pyproject.toml"
     cksum <"$root/tanbo_engine/_kernel.py"
@@ -142,7 +143,7 @@ END
 
 # Tell whether .venv can be brought up to date: made here, by a Python that still works.
 is_usable() {
-    [ "$(head -n 2 "$venv/.installed-engine" 2>/dev/null)" = \
+    [ -x "$venv/bin/python" ] && [ "$(head -n 2 "$venv/.installed-engine" 2>/dev/null)" = \
         "$(describe "$venv" | head -n 2)" ]
 }
 
