@@ -33,15 +33,35 @@ def test_the_map_names_every_module_and_nothing_else() -> None:
     }
 
 
-def test_the_python_snippet_plays_a_game() -> None:
-    snippet = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
-    runner = f'["{sys.executable}", "-P", "-m", "protocol", '
-    assert '["scripts/engine", ' in snippet
+SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def run_snippet(number: int, program: str, ours: str) -> str:
+    """Run a snippet of the README with the engine of this Python; return its output."""
+    snippet = SNIPPETS[number]
+    assert program in snippet
     done = subprocess.run(
-        [sys.executable, "-c", snippet.replace('["scripts/engine", ', runner)],
+        [sys.executable, "-c", snippet.replace(program, ours)],
         capture_output=True,
         text=True,
         check=True,
+        cwd=ROOT,
     )
-    assert re.search(r"^= resign$", done.stdout, re.MULTILINE)
-    assert re.search(r"^= [BW]\+1$", done.stdout, re.MULTILINE)
+    return done.stdout
+
+
+def test_the_first_snippet_plays_a_game() -> None:
+    ours = f'["{sys.executable}", "-P", "-m", "protocol", '
+    output = run_snippet(0, '["scripts/engine", ', ours)
+    assert re.search(r"^= resign$", output, re.MULTILINE)
+    assert re.search(r"^= [BW]\+1$", output, re.MULTILINE)
+
+
+def test_the_second_snippet_answers_a_move() -> None:
+    ours = f'"{sys.executable} -P -m protocol '
+    output = run_snippet(1, '"scripts/engine ', ours)
+    assert re.fullmatch(r"[A-G][1-9]\n", output)
+
+
+def test_there_is_a_test_for_every_snippet() -> None:
+    assert len(SNIPPETS) == 2
