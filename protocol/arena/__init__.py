@@ -1,0 +1,1 @@
+"""The arena: matches and tournaments between engines, on top of the client."""
