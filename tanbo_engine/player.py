@@ -75,6 +75,18 @@ class Report(NamedTuple):
     tree_full: bool
 
 
+class Stream(NamedTuple):
+    """Who wants reports while a search goes on.
+
+    Attributes:
+        tell: takes a report; called in the thread that searches.
+        interval: seconds between two reports.
+    """
+
+    tell: Callable[[Report], None]
+    interval: float
+
+
 class SearchPlayer:
     """Chooses moves by tree search, one search at a time."""
 
@@ -91,7 +103,12 @@ class SearchPlayer:
         self._busy = threading.Lock()
 
     def search(
-        self, game: Game, limits: Limits, stop: StopFlag, salt: int = 0
+        self,
+        game: Game,
+        limits: Limits,
+        stop: StopFlag,
+        salt: int = 0,
+        stream: Stream | None = None,
     ) -> Report:
         """Search a game that is not over. Blocks, without the GIL while it works.
 
@@ -100,30 +117,25 @@ class SearchPlayer:
             limits: what ends the search.
             stop: set from any thread, ends the search with what it has.
             salt: tells games of one process apart (CONTRACT.md, Randomness).
+            stream: who is told reports on the way, in the thread that searches.
         """
         began = time.monotonic()
-        search = self._search
         with self._busy:
-            search.start(game.kernel, mix_seed(self._seed, salt, game.kernel.key))
-            self._run(limits, stop, began)
-            return Report(
-                point=search.best_move(),
-                value=search.value,
-                visits=search.visits,
-                seconds=time.monotonic() - began,
-                proof=search.proof,
-                variation=tuple(search.principal_variation()),
-                candidates=tuple(Candidate(*move) for move in search.moves()),
-                tree_full=search.is_full,
-            )
+            key = game.kernel.key
+            self._search.start(game.kernel, mix_seed(self._seed, salt, key))
+            self._run(limits, stop, began, stream)
+            return self._report(began)
 
-    def _run(self, limits: Limits, stop: StopFlag, began: float) -> None:
+    def _run(
+        self, limits: Limits, stop: StopFlag, began: float, stream: Stream | None
+    ) -> None:
         """Run slices of about two milliseconds until a limit is reached."""
         search = self._search
         seconds = float("inf") if limits.seconds is None else limits.seconds
         most = limits.visits
-        if len(search.moves()) == 1:
+        if len(search.moves()) == 1 and stream is None:
             most = 1  # a forced move needs no thought
+        next_report = float("inf") if stream is None else stream.interval
         size, used = _FIRST_SLICE, 0.0
         while most is None or search.visits < most:
             asked = size if most is None else min(size, most - search.visits)
@@ -131,15 +143,38 @@ class SearchPlayer:
             before, used = used, time.monotonic() - began
             if done < asked or used >= seconds:
                 break  # proved, stopped, or out of time
+            if stream is not None and used >= next_report:
+                stream.tell(self._report(began))
+                next_report = used + stream.interval
             pace = done / max(used - before, 1e-6)
             wanted = int(pace * min(_SLICE_SECONDS, seconds - used))
             size = max(1, min(wanted, 2 * size, _LONGEST_SLICE))
 
+    def _report(self, began: float) -> Report:
+        search = self._search
+        return Report(
+            point=search.best_move(),
+            value=search.value,
+            visits=search.visits,
+            seconds=time.monotonic() - began,
+            proof=search.proof,
+            variation=tuple(search.principal_variation()),
+            candidates=tuple(Candidate(*move) for move in search.moves()),
+            tree_full=search.is_full,
+        )
+
     async def think(
-        self, game: Game, limits: Limits, stop: StopFlag, salt: int = 0
+        self,
+        game: Game,
+        limits: Limits,
+        stop: StopFlag,
+        salt: int = 0,
+        stream: Stream | None = None,
     ) -> Report:
         """Run `search` in a thread; being cancelled stops it."""
-        return await run_stoppable(lambda: self.search(game, limits, stop, salt), stop)
+        return await run_stoppable(
+            lambda: self.search(game, limits, stop, salt, stream), stop
+        )
 
 
 async def run_stoppable(work: Callable[[], _Result], stop: StopFlag) -> _Result:

@@ -14,6 +14,7 @@ from tanbo_engine.player import (
     Limits,
     Report,
     SearchPlayer,
+    Stream,
     mix_seed,
     run_stoppable,
 )
@@ -269,3 +270,17 @@ def test_a_seed_of_any_size_can_be_used() -> None:
     for seed in (0, 2**63, 2**64 - 1, 2**64 + 5, -1):
         game = new_game()
         assert search(game, Limits(visits=5), seed=seed).point in game.legal_moves()
+
+
+# Reports on the way
+
+
+def test_a_stream_is_told_reports_at_its_interval() -> None:
+    told: list[Report] = []
+    player = SearchPlayer(16, 1)
+    stream = Stream(told.append, 0.02)
+    last = player.search(new_game(), Limits(seconds=0.3), StopFlag(), stream=stream)
+    assert 3 <= len(told) <= 15
+    assert [report.visits for report in told] == sorted(r.visits for r in told)
+    assert told[-1].visits <= last.visits
+    assert all(len(report.candidates) == 24 for report in told)
