@@ -109,6 +109,11 @@ class Field(NamedTuple):
         return get_origin(self.kind) is tuple and Ellipsis in get_args(self.kind)
 
     @property
+    def has_entries(self) -> bool:
+        """Whether it is a list of tables of its own."""
+        return self.is_list and get_args(self.kind)[0] is not str
+
+    @property
     def width(self) -> int | None:
         """How many values one option takes; None for one, or for any number."""
         if get_origin(self.kind) is not tuple or self.is_list:
@@ -199,6 +204,9 @@ def _convert(field: Field, value: object, where: str, *, strict: bool) -> object
     try:
         return msgspec.convert(value, Annotated[field.kind, field.meta], strict=strict)
     except msgspec.ValidationError as error:
+        if field.has_entries and isinstance(value, list):  # which one, and what of it
+            text = f"{where}: expected {field.expected}: {error}"
+            raise SettingsError(text) from error
         raise SettingsError(
             f"{where}: expected {field.expected}, got {str(value)[:40]!r}"
         ) from error

@@ -64,7 +64,13 @@ describe() {
 is_current() {
     [ -x "$venv/bin/python" ] && [ -e "$venv/.installed-$1" ] &&
         [ "$(describe "$venv")" = "$(cat "$venv/.installed-$1")" ] &&
-        ls "$root"/tanbo_engine/_kernel.*.so >/dev/null 2>&1
+        ls "$root"/tanbo_engine/_kernel.*.so >/dev/null 2>&1 &&
+        ! is_copied
+}
+
+# Tell whether someone ran "pip install ." in .venv: that copy would run, not this tree.
+is_copied() {
+    ls -d "$venv"/lib/python*/site-packages/tanbo_engine >/dev/null 2>&1
 }
 
 # A check-out or a copy may change times without contents; the guard reads times.

@@ -48,12 +48,16 @@ def _check_kernel(package: Path) -> None:
 
 
 def build_id() -> str:
-    """Return a hash of release and compiled kernel: 12 hexadecimal digits."""
+    """Return a hash of the release and of this package's sources: 12 hex digits.
+
+    Of the sources, because compilers do not give the same kernel twice.
+    """
     import hashlib  # here for the start-up time
 
-    kernel = _find_kernel(_PACKAGE)
     digest = hashlib.sha256(__version__.encode())
-    digest.update(kernel.read_bytes() if kernel is not None else b"")
+    for source in sorted(_PACKAGE.glob("*.p[yx]*")):
+        if source.suffix in (".py", ".pxd"):
+            digest.update(source.read_bytes())
     return digest.hexdigest()[:12]
 
 

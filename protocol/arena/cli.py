@@ -17,6 +17,8 @@ from protocol.arena.store import (
     GameRecord,
     Store,
     StoreError,
+    builds,
+    engines,
     read_games,
     standing,
     write_whole,
@@ -61,7 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _flushed(status: int) -> int:
     """Flush stdout where a reader that has gone can be forgiven."""
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     return status
 
 
@@ -80,6 +83,7 @@ def _run(arguments: Sequence[str]) -> int:
     try:
         if store.games:
             _check_same(tournament, directory)
+            _check_engines(tournament, store)
         if store.repaired:
             shown.say("a torn last line was cut off: that game is played again")
         interrupted = anyio.run(_play, tournament, store, shown, concurrency)
@@ -94,7 +98,7 @@ def _run(arguments: Sequence[str]) -> int:
 async def _play(
     tournament: Tournament, store: Store, shown: runner.Progress, concurrency: int
 ) -> bool:
-    slots = await _choose_slots(tournament, shown, concurrency)
+    slots = await _choose_slots(tournament, store, shown, concurrency)
     identity = msgspec.json.encode(tournament.identity())
     write_whole(store.directory / TOURNAMENT, msgspec.json.format(identity) + b"\n")
     run = runner.Run(tournament, store, shown, slots)
@@ -103,14 +107,16 @@ async def _play(
 
 
 async def _choose_slots(
-    tournament: Tournament, shown: runner.Progress, concurrency: int
+    tournament: Tournament, store: Store, shown: runner.Progress, concurrency: int
 ) -> runner.Slots:
     """Return the slots of this machine or of a cluster, whose workers try out first."""
     if tournament.cluster is not None:
         from protocol.arena.cluster import ClusterSlots
 
         return ClusterSlots(tournament, tournament.cluster, shown.say)
-    for engine in await runner.preflight(tournament):
+    found = await runner.preflight(tournament)
+    _check_builds(found, store)
+    for engine in found:
         shown.say(f"{engine.name}: {engine.build}, {engine.program}")
     return runner.LocalSlots(tournament, concurrency)
 
@@ -132,6 +138,27 @@ def _check_same(tournament: Tournament, directory: Path) -> None:
                 f"({before.get(key)!r}, now {now[key]!r}): continue with the same, or "
                 "choose another --out"
             )
+
+
+def _check_engines(tournament: Tournament, store: Store) -> None:
+    """Refuse results of engines that the tournament does not have."""
+    for name in engines(store.games):
+        if name not in tournament.names:
+            raise SettingsError(
+                f"{store.directory} has games of an engine {name!r}, the tournament "
+                "has none: choose another --out"
+            )
+
+
+def _check_builds(found: Sequence[runner.Identity], store: Store) -> None:
+    """Refuse to mix the results of two programs under one name."""
+    for engine in found:
+        for build in builds(store.games).get(engine.name, ()):
+            if build != engine.build:
+                raise SettingsError(
+                    f"{engine.name} is another program now: {engine.build}, the games "
+                    f"in {store.directory} are of {build}: choose another --out"
+                )
 
 
 def _write_pages(tournament: Tournament, games: Sequence[GameRecord]) -> None:
@@ -166,6 +193,8 @@ def _report(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     games = standing(read_games(Path(options.results)))
     names = {name for game in games for name in (game.black, game.white)}
+    if options.sprt and len(names) > 2:
+        raise SettingsError(f"--sprt compares two engines, here are {len(names)}")
     if options.anchor is not None and options.anchor not in names:
         raise SettingsError(
             f"--anchor: no engine {options.anchor!r}: use {', '.join(sorted(names))}"

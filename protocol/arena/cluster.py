@@ -486,7 +486,7 @@ class ClusterSlots:
             from distributed import Client, LocalCluster
         except ImportError:
             raise RunError(
-                '--cluster needs dask.distributed: pip install "tanbo-engine[cluster]"'
+                "--cluster needs dask.distributed: pip install distributed"
             ) from None
         cluster: Any = None
         client: Any = None

@@ -1,6 +1,7 @@
 """What a tournament is: one typed definition for command line and TOML file."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,6 +16,9 @@ from tanbo_engine import setups
 
 GAMES = 100
 """Games per pairing and set-up where none are asked for."""
+
+PLACEHOLDERS = ("{nodes}", "{threads}", "{seed}")
+"""What stands in an engine's command for what the arena gives it."""
 
 SPRT_GAMES = 40_000
 """The same under an SPRT, which ends sooner."""
@@ -349,13 +353,34 @@ def _check(tournament: Tournament) -> None:
         raise SettingsError("give time or clock, not both")
     if (tournament.rounds is not None) != (tournament.format == "swiss"):
         raise SettingsError("rounds and format = swiss go together")
-    if tournament.out is None:
+    if not tournament.out:
         raise SettingsError("give out: the directory of the results")
+    if tournament.html is not None:
+        _check_page(Path(tournament.html))
+    for entry in tournament.engine:
+        _check_placeholders(entry)
     _check_sprt(tournament)
     try:
         _ = tournament.control
     except ControlError as error:
         raise SettingsError(str(error)) from error
+
+
+def _check_page(page: Path) -> None:
+    """See before the first game, not after the last, that a page can be written."""
+    if page.is_dir():
+        raise SettingsError(f"html: {page} is a directory, not a file to write")
+    if not page.absolute().parent.is_dir():
+        raise SettingsError(f"html: there is no directory {page.absolute().parent}")
+
+
+def _check_placeholders(entry: EngineEntry) -> None:
+    for word in re.findall(r"\{\w+\}", entry.command):
+        if word not in PLACEHOLDERS:
+            raise SettingsError(
+                f"engine {entry.name}: {word} stands for nothing: use "
+                f"{', '.join(PLACEHOLDERS)}"
+            )
 
 
 def _check_sprt(tournament: Tournament) -> None:

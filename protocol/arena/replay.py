@@ -12,6 +12,9 @@ SGF_FOLDER = "sgf"
 
 _MARKS = {Termination.BOARD: "1", Termination.RESIGN: "R", Termination.TIME: "T"}
 
+_ON_ONES_TURN = (Termination.RESIGN, Termination.ILLEGAL, Termination.TIME)
+"""Ways in which only the side to move can lose."""
+
 
 def verify(games: Iterable[GameRecord]) -> list[str]:
     """Play every game again by `tanbo_engine.rules`.
@@ -110,6 +113,7 @@ def _fault(game: GameRecord) -> str:
         return f"{winner.word} has won on the board, not {game.winner}"
     if game.termination.counts != (game.winner in {color.word for color in Color}):
         return f"ended by {game.termination} with the winner {game.winner}"
-    if game.termination is Termination.RESIGN and game.winner == position.to_move.word:
-        return f"{game.winner} was to move: the other side cannot have resigned"
+    own = game.termination in _ON_ONES_TURN
+    if own and game.winner == position.to_move.word:
+        return f"{game.winner} was to move: the other side cannot have lost so"
     return ""

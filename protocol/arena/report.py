@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from protocol.arena import ratings, statistics
-from protocol.arena.store import GameRecord, Termination, engines
+from protocol.arena.store import GameRecord, Termination, builds, engines
 
 
 def format_report(
@@ -33,6 +33,7 @@ def format_report(
         _format_terminations(games, names),
         _format_times(games),
         _format_duplicates(games),
+        _format_builds(games),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -64,7 +65,7 @@ def format_match(
             verdict = f"{course[pairs - 1].decision} accepted after {pairs} pairs"
         lines.append(
             f"SPRT [{test.elo0:g}, {test.elo1:g}] ({test.model} Elo, pairs): LLR "
-            f"{test.llr:.2f} in ({test.lower:.2f}, {test.upper:.2f}), {verdict}"
+            f"{test.llr:.2f}, bounds {test.lower:.2f} and {test.upper:.2f}, {verdict}"
         )
     return "\n".join(lines)
 
@@ -73,7 +74,7 @@ def signed(elo: float) -> str:
     """Return an Elo difference with its sign; an open end in words."""
     if math.isinf(elo):
         return "no upper bound" if elo > 0 else "no lower bound"
-    return f"{elo:+.0f}"
+    return f"{round(elo):+d}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -102,7 +103,7 @@ def _format_ratings(games: Sequence[GameRecord], anchor: str | None) -> str:
         rows.append(
             (
                 name,
-                f"{elo:+.0f}",
+                signed(elo),
                 f"{statistics.Z95 * error:.0f}",
                 str(2 * total.pairs),
                 f"{100 * total.mean:.1f}%",
@@ -181,6 +182,15 @@ def _format_times(games: Sequence[GameRecord]) -> str:
     ]
     head = ("seconds a move", "moves", "mean", "longest", "over limit", "worst overrun")
     return table(head, rows)
+
+
+def _format_builds(games: Sequence[GameRecord]) -> str:
+    """Return a warning where one name stands for several programs."""
+    return "\n".join(
+        f"{name} was {len(found)} programs, the results mix them: {', '.join(found)}"
+        for name, found in builds(games).items()
+        if len(found) > 1
+    )
 
 
 def _format_duplicates(games: Sequence[GameRecord]) -> str:

@@ -11,7 +11,13 @@ import anyio.to_thread
 from anyio.abc import TaskGroup
 
 from protocol.arena import statistics
-from protocol.arena.config import OpeningBook, Tournament, cores, default_concurrency
+from protocol.arena.config import (
+    PLACEHOLDERS,
+    OpeningBook,
+    Tournament,
+    cores,
+    default_concurrency,
+)
 from protocol.arena.openings import OpeningError
 from protocol.arena.referee import Contestant, Terms, play_game
 from protocol.arena.replay import write_sgf
@@ -87,17 +93,15 @@ def contestants(
     Raises:
         EngineError: a command is no command line.
     """
-    known = {
-        "{nodes}": str(tournament.nodes or ""),
-        "{threads}": str(max(1, cores() // concurrency)),
-    }
+    threads = max(1, cores() // concurrency)
     terms = terms_of(tournament)
     found = {}
     for number, entry in enumerate(tournament.engine):
         text = entry.command
         seed = (tournament.seed * 1009 + slot * 101 + number) % 2**31
-        for word, value in {**known, "{seed}": str(seed)}.items():
-            text = text.replace(word, value)
+        values = (tournament.nodes or "", threads, seed)
+        for word, value in zip(PLACEHOLDERS, values, strict=True):
+            text = text.replace(word, str(value))
         command = EngineCommand.parse(text, label=entry.name)
         found[entry.name] = Contestant(entry.name, command, terms)
     return found

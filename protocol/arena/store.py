@@ -193,6 +193,19 @@ def finished(games: Iterable[GameRecord]) -> dict[tuple[int, int], GameRecord]:
     }
 
 
+def builds(games: Iterable[GameRecord]) -> dict[str, list[str]]:
+    """Return what each engine's program called itself, in the order of the games."""
+    found: dict[str, dict[str, None]] = {}
+    for game in games:
+        for name, build in (
+            (game.black, game.black_build),
+            (game.white, game.white_build),
+        ):
+            if build:
+                found.setdefault(name, {})[build] = None
+    return {name: list(names) for name, names in found.items()}
+
+
 def engines(games: Iterable[GameRecord]) -> list[str]:
     """Return the engines as the schedule lists them: Black of a pair's game 0 first."""
     names: dict[str, None] = {}

@@ -119,7 +119,7 @@ def _vertices(size: Size, points: Iterable[int]) -> list[str]:
 
 @command(
     "tanbo-build",
-    help="A hash of release and compiled kernel, which match records keep.",
+    help="A hash of release, rules and kernel, which match records keep.",
 )
 def build(session: Session) -> str:
     return build_id()

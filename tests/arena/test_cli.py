@@ -311,15 +311,14 @@ def test_a_reader_that_has_gone(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
-def test_a_page_that_cannot_be_written_costs_no_report(
+def test_a_page_that_cannot_be_written_is_refused_before_the_first_game(
     capsys: Capture, tmp_path: Path
 ) -> None:
-    page = tmp_path / "none" / "page.html"
-    status, out, err = call(capsys, *match(tmp_path / "x"), "--html", str(page))
-    assert status == 1
-    assert out.startswith("A against B: ")
-    assert err.splitlines()[-1].startswith("tanbo-arena: ")
-    assert err.splitlines()[-1].endswith("page.html.new: No such file or directory")
+    for page in (tmp_path / "none" / "page.html", tmp_path):
+        status, out, err = call(capsys, *match(tmp_path / "x"), "--html", str(page))
+        assert (status, out) == (1, "")
+        assert err.startswith("tanbo-arena: html: ")
+    assert not (tmp_path / "x").exists()
 
 
 def test_a_tournament_file(capsys: Capture, tmp_path: Path) -> None:

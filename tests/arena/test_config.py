@@ -208,7 +208,7 @@ def test_wrong_command_lines(arguments: list[str], words: str) -> None:
     assert "\n" not in str(told.value)
 
 
-WRONG = "engine: expected a name and a command, got "
+WRONG = "engine: expected a name and a command"
 ENGINES = """
 [[engine]]
 name = "A"

@@ -19,6 +19,8 @@ from .support import played, result
 
 BOARD, RESIGN, TIME = Termination.BOARD, Termination.RESIGN, Termination.TIME
 VOID, INTERRUPTED = Termination.VOID, Termination.INTERRUPTED
+CRASH, HANG, ILLEGAL = Termination.CRASH, Termination.HANG, Termination.ILLEGAL
+PROTOCOL_ERROR = Termination.PROTOCOL_ERROR
 
 
 def forged(record: GameRecord, **changes: object) -> GameRecord:
@@ -40,10 +42,20 @@ def test_true_records() -> None:
     assert verify([]) == []
 
 
-@pytest.mark.parametrize("end", [end for end in Termination if end.is_forfeit])
+@pytest.mark.parametrize("end", [CRASH, HANG, PROTOCOL_ERROR])
 @pytest.mark.parametrize("winner", ["black", "white"])
-def test_either_side_may_forfeit(end: Termination, winner: str) -> None:
+def test_either_side_may_fail(end: Termination, winner: str) -> None:
+    # Also when it is shown the other side's move.
     assert verify([forged(HALF, termination=end, winner=winner)]) == []
+
+
+@pytest.mark.parametrize("end", [TIME, ILLEGAL])
+def test_only_who_moves_loses_by_the_move(end: Termination) -> None:
+    faults = [
+        verify([forged(HALF, termination=end, winner=winner)])
+        for winner in ("black", "white")
+    ]
+    assert sorted(map(len, faults)) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +118,7 @@ FORGED: dict[str, tuple[dict[str, Any], str]] = {
 FORGED_HALVES: dict[str, tuple[dict[str, Any], str]] = {
     "who is not to move resigns": (
         {"winner": "black"},
-        "black was to move: the other side cannot have resigned",
+        "black was to move: the other side cannot have lost so",
     ),
     "a loss without a winner": (
         {"termination": TIME, "winner": None},

@@ -64,7 +64,7 @@ def test_two_engines_under_an_sprt() -> None:
     text = format_report(MATCH, sprt=(0, 20))
     lines = text.splitlines()
     assert lines[3].startswith("SPRT [0, 20] (logistic Elo, pairs): LLR ")
-    assert lines[3].endswith(" in (-2.94, 2.94), undecided")
+    assert lines[3].endswith(", bounds -2.94 and 2.94, undecided")
     assert lines[:3] + lines[4:] == TWO.splitlines()
 
 
@@ -73,7 +73,7 @@ def test_a_decided_sprt(winner: str, verdict: str) -> None:
     games = [game for k in range(30) for game in pair_of(k, winner, winner)]
     line = format_match(games, "A", "B", (0, 100)).splitlines()[3]
     assert re.search(
-        rf" in \(-2\.94, 2\.94\), {verdict} accepted after \d+ pairs$", line
+        rf", bounds -2\.94 and 2\.94, {verdict} accepted after \d+ pairs$", line
     )
 
 

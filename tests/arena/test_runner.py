@@ -38,6 +38,7 @@ from protocol.arena.store import (
     read_games,
     standing,
 )
+from protocol.options import SettingsError
 from tanbo_engine import setups
 
 from .support import (
@@ -490,7 +491,7 @@ def test_placeholders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     match = tournament(
         tmp_path,
         "x --nodes {nodes} --threads {threads}",
-        "x {nodes}{nodes} {seed} {other} {{}}",
+        "x {nodes}{nodes} {seed} {{}}",
         nodes=70,
     )
     found = contestants(match, 4, 0)
@@ -499,7 +500,9 @@ def test_placeholders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = found["B"]._command.argv
     assert argv[1] == "7070"
     assert argv[2].isdigit()
-    assert argv[3:] == ("{other}", "{{}}")
+    assert argv[3:] == ("{{}}",)
+    with pytest.raises(SettingsError, match=re.escape("B: {other} stands for nothing")):
+        tournament(tmp_path, "x", "x {other}")
 
 
 def test_seeds_of_slots_and_engines_differ(tmp_path: Path) -> None:
