@@ -1,4 +1,4 @@
-"""The command line: the GTP server, `bench` and `perft`.
+"""The command line: the GTP server and what else ``tanbo-engine`` can do.
 
 Little is imported at the top: start-up time counts, GoGui starts four copies at once.
 """
@@ -87,8 +87,9 @@ def _server_parser() -> "Parser":
     parser = Parser(
         "tanbo-engine",
         "Engine for Mark Steere's game Tanbo; speaks GTP on stdin and stdout.",
-        "Other uses: tanbo-engine bench [--json]; "
-        "tanbo-engine perft --setup NAME --depth N.",
+        "Other uses: tanbo-engine play; tanbo-engine bench [--json]; "
+        "tanbo-engine perft --setup NAME --depth N; tanbo-engine show FILE; "
+        "tanbo-engine analysis; tanbo-engine serve --port P.",
     )
     parser.add_settings(config.Settings)
     parser.add_argument(
@@ -148,7 +149,39 @@ def _perft(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _show(arguments: Sequence[str]) -> int:
+    """Print a recorded game."""
+    from protocol import show
+
+    return show.main(arguments)
+
+
+def _play(arguments: Sequence[str]) -> int:
+    """Play with a person at the terminal."""
+    from protocol import play
+
+    return play.main(arguments)
+
+
+def _analysis(arguments: Sequence[str]) -> int:
+    """Analyse positions: JSON lines on stdin and stdout."""
+    from protocol import json_analysis
+
+    return json_analysis.main(arguments)
+
+
+def _serve_tcp(arguments: Sequence[str]) -> int:
+    """Serve GTP on TCP connections."""
+    from protocol import tcp
+
+    return tcp.main(arguments)
+
+
 _SUBCOMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "bench": _bench,
     "perft": _perft,
+    "play": _play,
+    "show": _show,
+    "analysis": _analysis,
+    "serve": _serve_tcp,
 }

@@ -1,7 +1,7 @@
 """The engine's settings: one typed definition for command line and TOML file."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -57,6 +57,14 @@ Megabytes = Annotated[
         extra={"metavar": "MB"},
     ),
 ]
+Player = Annotated[
+    Literal["auto", "puct", "puct0", "uct"],
+    Meta(
+        description="who plays: auto (the strongest, the default), puct, or a fixed "
+        "yardstick: puct0 (PUCT as first built), uct (plain Monte Carlo)",
+        extra={"metavar": "NAME", "expected": "auto, puct, puct0 or uct"},
+    ),
+]
 Seed = Annotated[
     int,
     Meta(
@@ -92,6 +100,7 @@ class Settings(
     time: Seconds | None = None
     nodes: Visits | None = None
     memory: Megabytes = 256
+    player: Player = "auto"
     seed: Seed | None = None
     accept_start_stones: Annotated[
         bool,

@@ -14,6 +14,7 @@ UNACCEPTABLE_SIZE = "unacceptable size"
 UNKNOWN_COMMAND = "unknown command"
 SYNTAX_ERROR = "syntax error"
 CANNOT_SCORE = "cannot score"
+CANNOT_LOAD_FILE = "cannot load file"
 """Error texts that controllers compare: they stand alone, nothing is appended."""
 
 _CONTROL = bytes(code for code in range(128) if code < 32 or code == 127)

@@ -7,20 +7,26 @@ that works for pipes, files, terminals and sockets on every platform.
 import asyncio
 import os
 import select
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 import anyio
 
 from protocol import dispatch
-from protocol.session import Session
+from protocol.commands.table import Emit
+from protocol.session import NO_INPUT, Input, Session
 
 MAX_LINE = 1 << 20
 """Longest line in bytes; a longer one is answered as a failure."""
 
-_CHUNK = 1 << 16
-_CHUNKS_AHEAD = 16
+CHUNK = 1 << 16
+"""Most bytes that are read at a time."""
+
+CHUNKS_AHEAD = 16
+"""Most chunks with lines that nobody has taken yet."""
 
 Line = bytes | None
 """A line without its end; None stands for one that was too long."""
@@ -64,28 +70,55 @@ class LineSplitter:
 
 
 class Inbox:
-    """The lines of an input descriptor, read ahead by a thread within bounds."""
+    """The lines of an input, whose chunks someone delivers as they come."""
 
-    def __init__(self, descriptor: int) -> None:
-        """Begin to read; call it in the event loop."""
-        self._descriptor = descriptor
-        self._loop = asyncio.get_running_loop()
-        self._splitter = LineSplitter()
-        self._batches: deque[list[Line]] = deque()
+    def __init__(
+        self,
+        arrived: Callable[[Input], None],
+        done: Callable[[], object],
+        longest: int = MAX_LINE,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            arrived: told, also while a command runs, what came in.
+            done: called when all lines of a chunk have been taken.
+            longest: of all lines, in bytes.
+        """
+        self._arrived = arrived
+        self._done = done
+        self._longest = longest
+        self._splitter = LineSplitter(longest)
+        self._batches: deque[deque[Line]] = deque()
+        self._interrupts = 0
         self._changed = anyio.Event()
         self._is_ended = False
-        self._room = threading.Semaphore(_CHUNKS_AHEAD)
-        threading.Thread(target=self._read, name="input", daemon=True).start()
 
-    async def next_batch(self) -> list[Line] | None:
-        """Return the next lines that came together, None at the end of the input."""
+    async def has_line(self) -> bool:
+        """Wait for a line; tell whether there is one, or the input has ended."""
         while not self._batches:
             if self._is_ended:
-                return None
+                return False
             self._changed = anyio.Event()
             await self._changed.wait()
-        self._room.release()
-        return self._batches.popleft()
+        return True
+
+    def take(self) -> Line:
+        """Return the next line, which must be there."""
+        line = self._batches[0].popleft()
+        if not self._batches[0]:
+            self._batches.popleft()
+            self._done()
+        self._interrupts -= is_interrupt(line)
+        return line
+
+    @property
+    def waiting(self) -> Input:
+        """What is behind the lines that were taken."""
+        waiting = Input.LINE if self._batches else NO_INPUT
+        if self._interrupts:
+            waiting |= Input.INTERRUPT
+        return waiting | Input.END if self._is_ended else waiting
 
     def close(self) -> None:
         """End the input here, whatever is left in it."""
@@ -93,33 +126,62 @@ class Inbox:
         self._is_ended = True
         self._changed.set()
 
-    def _read(self) -> None:
-        """Hand chunks over to the event loop; runs in the thread."""
+    def deliver(self, chunk: bytes) -> None:
+        """Take a chunk in, also while a command runs; an empty one is the end."""
+        if self._is_ended:
+            return
+        self._is_ended = not chunk
+        lines = self._splitter.feed(chunk) if chunk else self._splitter.end()
+        if lines:
+            self._batches.append(deque(lines))
+            self._interrupts += sum(map(is_interrupt, lines))
+        else:
+            self._done()
+        self._changed.set()
+        self._arrived(self.waiting)
+
+    @property
+    def too_long(self) -> str:
+        """What is answered to a line that was too long."""
+        return f"line too long: use at most {self._longest} bytes"
+
+
+def read_ahead(descriptor: int, arrived: Callable[[Input], None]) -> Inbox:
+    """Return an inbox that a thread fills; call it in the event loop.
+
+    Args:
+        descriptor: what to read.
+        arrived: told in the event loop, also while a command runs, what came in.
+    """
+    room = threading.Semaphore(CHUNKS_AHEAD)
+    inbox = Inbox(arrived, room.release)
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
         while True:
-            self._room.acquire()
-            chunk = _read_chunk(self._descriptor)
+            room.acquire()
+            chunk = _read_chunk(descriptor)
             try:
-                self._loop.call_soon_threadsafe(self._deliver, chunk)
+                loop.call_soon_threadsafe(inbox.deliver, chunk)
             except RuntimeError:  # the loop is closed: the process is ending
                 return
             if not chunk:
                 return
 
-    def _deliver(self, chunk: bytes) -> None:
-        """Take a chunk in, also while a command runs: input can interrupt it here."""
-        if self._is_ended:
-            return
-        self._is_ended = not chunk
-        lines = self._splitter.feed(chunk) if chunk else self._splitter.end()
-        self._batches.append(lines)
-        self._changed.set()
+    threading.Thread(target=read, name="input", daemon=True).start()
+    return inbox
+
+
+def is_interrupt(line: Line) -> bool:
+    """Tell whether a line is GoGui's ``# interrupt``."""
+    return line is not None and line[:1] == b"#" and line[1:].strip() == b"interrupt"
 
 
 def _read_chunk(descriptor: int) -> bytes:
     """Wait for input and return it, nothing at its end."""
     while True:
         try:
-            return os.read(descriptor, _CHUNK)
+            return os.read(descriptor, CHUNK)
         except BlockingIOError:  # someone made the descriptor non-blocking
             select.select((descriptor,), (), ())
         except OSError:  # closed, or a terminal that went away
@@ -136,31 +198,51 @@ async def serve(session: Session, source: int = 0, sink: int = 1) -> None:
         source: descriptor to read.
         sink: descriptor to write.
     """
-    inbox = Inbox(source)
+    inbox = read_ahead(source, session.input_arrived)
+    session.show = _show
 
     def abandon() -> None:
         inbox.close()
         session.stop()
 
-    _watch(sink, abandon)
-    try:
-        while (batch := await inbox.next_batch()) is not None:
-            for line in batch:
-                await _answer(session, line, sink)
-                if session.closing:
-                    return
-    except OSError:
-        return  # nobody reads
+    async def emit(text: str) -> None:
+        try:
+            write_all(sink, text.encode("ascii"))
+        except OSError as error:
+            raise dispatch.Unheard from error
+
+    watch(sink, abandon)
+    await converse(session, inbox, emit)
 
 
-async def _answer(session: Session, line: Line, sink: int) -> None:
-    reply = (
-        dispatch.refuse(session, f"line too long: use at most {MAX_LINE} bytes")
-        if line is None
-        else await dispatch.handle(session, line.decode("utf-8", "replace"))
-    )
-    if reply is not None:
-        write_all(sink, reply.encode("ascii"))
+async def converse(session: Session, inbox: Inbox, emit: Emit) -> None:
+    """Answer every line of an inbox in order, until its end or `quit`.
+
+    Args:
+        session: the state to serve.
+        inbox: its input.
+        emit: takes its output; what raises `dispatch.Unheard` ends it, too.
+    """
+    with suppress(dispatch.Unheard):
+        while not session.closing and await inbox.has_line():
+            line = inbox.take()
+            session.waiting = inbox.waiting
+            reply = await _reply(session, inbox, line, emit)
+            if reply is not None:
+                await emit(reply)
+
+
+async def _reply(session: Session, inbox: Inbox, line: Line, emit: Emit) -> str | None:
+    if line is None:
+        return dispatch.refuse(session, inbox.too_long)
+    return await dispatch.handle(session, line.decode("utf-8", "replace"), emit)
+
+
+def _show(text: str) -> None:
+    """Write to stderr, where nobody has to read."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(text, end="", file=sys.stderr, flush=True)
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -177,7 +259,7 @@ def write_all(descriptor: int, data: bytes) -> None:
             select.select((), (descriptor,), ())
 
 
-def _watch(descriptor: int, gone: Callable[[], None]) -> None:
+def watch(descriptor: int, gone: Callable[[], None]) -> None:
     """Call back in the event loop once nobody reads the descriptor any more.
 
     Where the platform cannot tell, the next write will.

@@ -2,18 +2,75 @@
 
 import os
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Coroutine
+from enum import Flag, auto
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+import anyio.from_thread
 
 from protocol import config, gtp
 from protocol.transcript import Transcript
 from tanbo_engine import __version__, clock, rules, setups
 from tanbo_engine._kernel import StopFlag
 from tanbo_engine.game import Game
-from tanbo_engine.player import Limits, Report, SearchPlayer, run_stoppable
+from tanbo_engine.player import Limits, Report, SearchPlayer, Stream, run_stoppable
 from tanbo_engine.points import Color, Size, format_vertex
 
+if TYPE_CHECKING:
+    from tanbo_engine.answers import Question
+    from tanbo_engine.record import LoadedGame
+
+Tell = Callable[[Report], Coroutine[Any, Any, None]]
+"""Takes a report of a search that goes on; the search waits for it."""
+
+_LIVE_SECONDS = 0.25
+_UNLIMITED = Limits(visits=4_000_000_000)  # of the 32 bits that the tree counts in
+_GLANCE = Limits(visits=32)
+
 _Result = TypeVar("_Result")
+
+
+class Input(Flag):
+    """What may come in while a command runs."""
+
+    LINE = auto()
+    """Any line, also a blank one or a comment."""
+    INTERRUPT = auto()
+    """GoGui's comment ``# interrupt``."""
+    END = auto()
+    """No more."""
+
+
+NO_INPUT = Input(0)
+
+
+class Work:
+    """Work that takes time, and what ends it before it is done.
+
+    Attributes:
+        ended_by: the input that ends it.
+        stop: what the kernel heeds.
+    """
+
+    def __init__(self, ended_by: Input) -> None:
+        self.ended_by = ended_by
+        self.stop = StopFlag()
+        self._ended = anyio.Event()
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether it was ended, be it done or not."""
+        return self._ended.is_set()
+
+    def end(self) -> None:
+        """End it now."""
+        self._ended.set()
+        self.stop.set()
+
+    async def wait(self) -> None:
+        """Wait until it is ended, be it done or not."""
+        await self._ended.wait()
 
 
 class Session:
@@ -25,7 +82,13 @@ class Session:
         game: the game in progress; replaced, not emptied, by a new one.
         clock: both sides' time.
         komi: as the controller set it; Tanbo has no use for it.
+        loaded: the record that the game began with, None if it began otherwise.
+        questions: what was asked about the rules in this game.
+        may_use_files: commands may read and write files of this machine.
         closing: `quit` has been answered; no line is handled after that.
+        waiting: input behind the line that is handled.
+        live: shown what searches for a move find, and None at their end.
+        show: takes text for the side channel of GoGui, stderr.
         transcript: where it is written down.
     """
 
@@ -43,12 +106,18 @@ class Session:
         self.game = Game(self.setup.position())
         self.clock = clock.Clock()
         self.komi = 0.0
+        self.loaded: LoadedGame | None = None
+        self.questions: list[Question] = []
+        self.may_use_files = True
         self.closing = False
+        self.waiting = NO_INPUT
+        self.live: Callable[[Report | None], Coroutine[Any, Any, None]] | None = None
+        self.show: Callable[[str], None] = _show_nobody
         self.transcript = transcript or Transcript()
         seed = _draw_seed() if settings.seed is None else settings.seed
-        self._player = SearchPlayer(settings.memory, seed)
+        self._player = SearchPlayer(settings.memory, seed, settings.player)
         self._games_played = 0
-        self._stop = StopFlag()
+        self._work: Work | None = None
         self.note(f"tanbo-engine {__version__}, {self.setup.name}, seed {seed}")
 
     def note(self, remark: str) -> None:
@@ -56,8 +125,15 @@ class Session:
         self.transcript.note(remark)
 
     def stop(self) -> None:
-        """End the running search or count now; it answers with what it has."""
-        self._stop.set()
+        """End the running work now; it answers with what it has."""
+        if self._work is not None:
+            self._work.end()
+
+    def input_arrived(self, what: Input) -> None:
+        """Take note of input behind the line that is handled; it may end the work."""
+        self.waiting |= what
+        if self._work is not None and what & self._work.ended_by:
+            self._work.end()
 
     # The game
 
@@ -82,7 +158,8 @@ class Session:
         game = Game(start or setup.position())
         if self.game.moves:
             self._games_played += 1
-        self.setup, self.game = setup, game
+        self.setup, self.game, self.loaded = setup, game, None
+        self.questions = []
         self.clock.restart()
 
     def load(self, position: rules.Position, setup: setups.Setup | None = None) -> None:
@@ -137,13 +214,66 @@ class Session:
 
     # Work that takes time
 
-    async def think(self) -> Report:
-        """Search the current position, in which the game is not over."""
-        self._stop = StopFlag()
+    def begin(self, ended_by: Input = Input.INTERRUPT) -> Work:
+        """Begin work, which input that is waiting may end at once."""
+        self._work = Work(ended_by)
+        self.input_arrived(self.waiting)
+        return self._work
+
+    async def think(
+        self,
+        work: Work | None = None,
+        tell: Tell | None = None,
+        interval: float = _LIVE_SECONDS,
+    ) -> Report:
+        """Search for a move within the limits of this game, which is not over.
+
+        Args:
+            work: what may end it; without one, an interrupt may.
+            tell: told reports on the way, unless the move is forced, and the last one.
+            interval: seconds between two of them.
+        """
+        work = work or self.begin()
+        is_forced = len(self.game.legal_moves()) == 1
+        on_the_way = None if is_forced else tell or self.live
+        report = await self._search(work, self._limits(), on_the_way, interval)
+        if tell is not None:
+            await tell(report)
+        elif self.live is not None:
+            await self.live(None)
+        return report
+
+    async def analyze(self, tell: Tell, interval: float) -> None:
+        """Search a game that is not over until input comes; tell reports on the way.
+
+        At least one is told, and the last one of a search that ends by itself.
+        """
+        work, told = self.begin(Input.LINE | Input.END), False
+
+        async def pass_on(report: Report) -> None:
+            nonlocal told
+            told = True
+            await tell(report)
+
+        report = await self._search(work, _UNLIMITED, pass_on, interval)
+        if not report.visits:
+            report = await self._search(Work(NO_INPUT), _GLANCE)
+        if not (told and work.is_ended):
+            await tell(report)
+        await work.wait()
+
+    async def _search(
+        self,
+        work: Work,
+        limits: Limits,
+        tell: Tell | None = None,
+        interval: float = _LIVE_SECONDS,
+    ) -> Report:
+        stream = None if tell is None else Stream(_in_the_loop(tell), interval)
         began = time.monotonic()
         try:
             report = await self._player.think(
-                self.game, self._limits(), self._stop, self._games_played
+                self.game, limits, work.stop, self._games_played, stream
             )
         except MemoryError as error:
             raise gtp.GtpError(
@@ -159,7 +289,7 @@ class Session:
 
     async def run(self, work: Callable[[StopFlag], _Result]) -> _Result:
         """Run kernel work that heeds a stop flag."""
-        stop = self._stop = StopFlag()
+        stop = self.begin().stop
         return await run_stoppable(lambda: work(stop), stop)
 
     def _limits(self) -> Limits:
@@ -169,6 +299,15 @@ class Session:
         if seconds is None and (settings.time is not None or settings.nodes is None):
             seconds = clock.with_reserve(settings.time or config.DEFAULT_SECONDS)
         return Limits(seconds, settings.nodes)
+
+
+def _in_the_loop(tell: Tell) -> Callable[[Report], None]:
+    """Return what tells from the thread that searches."""
+    return lambda report: anyio.from_thread.run(tell, report)
+
+
+def _show_nobody(text: str) -> None:
+    """Show nothing: nobody looks."""
 
 
 def _draw_seed() -> int:

@@ -13,9 +13,15 @@ class Transcript:
     one line on stderr.
     """
 
-    def __init__(self, file: TextIO | None = None) -> None:
-        """Write to a line-buffered file; without one, nowhere."""
+    def __init__(self, file: TextIO | None = None, prefix: str = "") -> None:
+        """Begin.
+
+        Args:
+            file: a line-buffered file to write to; without one, nowhere.
+            prefix: begins each line, where several sessions share a file.
+        """
         self._file = file
+        self._prefix = prefix
 
     def received(self, line: str) -> None:
         """Write down a line that came in."""
@@ -29,31 +35,40 @@ class Transcript:
         """Write down what neither side said."""
         self._write("# ", remark)
 
+    def close(self) -> None:
+        """Write no more."""
+        file, self._file = self._file, None
+        if file is not None:
+            with contextlib.suppress(OSError):
+                file.close()
+
     def _write(self, mark: str, text: str) -> None:
         if self._file is None:
             return
         try:
             for line in text.split("\n"):
-                self._file.write(f"{mark}{line}\n")
+                self._file.write(f"{self._prefix}{mark}{line}\n")
         except OSError as error:
             self._end(error)
 
     def _end(self, error: OSError) -> None:
-        file, self._file = self._file, None
         with contextlib.suppress(OSError):
             print(f"tanbo-engine: the log ends here: {error}", file=sys.stderr)
-        if file is not None:
-            with contextlib.suppress(OSError):
-                file.close()
+        self.close()
 
 
-def open_transcript(path: str) -> Transcript:
+def open_transcript(path: str, prefix: str = "") -> Transcript:
     """Return a transcript that appends to a file.
+
+    Args:
+        path: of the file.
+        prefix: begins each line.
 
     Raises:
         OSError: the file cannot be written.
     """
     # Open as long as the process lives; every line is flushed.
     return Transcript(
-        Path(path).open("a", buffering=1, encoding="ascii", errors="backslashreplace")
+        Path(path).open("a", buffering=1, encoding="ascii", errors="backslashreplace"),
+        prefix,
     )

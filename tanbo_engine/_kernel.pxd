@@ -8,12 +8,13 @@ cdef enum:
     WHITE = 1
     NOBODY = 2  # instead of a colour, where there is no stone or root
     KIND_PUCT = 0
-    KIND_UCT = 1
+    KIND_UCT = 1  # plain baseline
+    KIND_PUCT0 = 2  # prototype recipe of SEARCH.md C3, a fixed yardstick
     MAX_SIDE = 25
     CELLS = 704  # 25x25 board with its guard cells, rounded up
     MAX_REMOVED = 4  # roots one move can remove (RULES.md P9): one more than proven
     MAX_DEPTH = 1024  # plies of one descent of the tree
-    ROLLOUT_PLIES = 20  # SEARCH.md C3: the best of 4, 10, 20, 40 on small boards
+    PROTOTYPE_PLIES = 20
     LOGISTIC_STEPS = 256  # table steps per unit
     LOGISTIC_RANGE = 8  # beyond +-8 the table's last value stands
     LOGISTIC_SIZE = 2 * LOGISTIC_RANGE * LOGISTIC_STEPS + 1
@@ -101,7 +102,8 @@ ctypedef struct Tree:
     uint32_t capacity
     uint32_t used
     Random random
-    int kind           # KIND_PUCT or KIND_UCT
+    int kind           # KIND_PUCT, KIND_UCT or KIND_PUCT0
+    int plies          # of a rollout
     bint full          # a node could not be expanded for lack of room
     Board start        # the position that is searched
     Board board        # of the descent in progress
@@ -165,7 +167,8 @@ cdef double logistic(double x) noexcept nogil
 cdef double static_value(const Board* b) noexcept nogil
 cdef double move_weight(const Board* b, Index cell) noexcept nogil
 cdef Index choose_rollout_move(const Board* b, Random* random) noexcept nogil
-cdef double rollout(Board* b, Random* random) noexcept nogil
+cdef int plies_for(const Board* b, int kind) noexcept nogil
+cdef double rollout(Board* b, Random* random, int plies) noexcept nogil
 
 # 7 Tree search
 cdef void descend(Tree* t) noexcept nogil
@@ -199,3 +202,4 @@ cdef class Search:
     cdef size_t memory
     cdef Position position
     cdef int take_memory(self) except -1
+    cdef list line_from(self, const Node* node)

@@ -22,6 +22,7 @@ COMPILED: bool = cython.compiled
 MOST_PERFT_DEPTH = 64
 PUCT = 0
 UCT = 1
+PUCT0 = 2
 
 # ---------------------------------------------------------------------------------
 # 1 Tables
@@ -754,10 +755,24 @@ def choose_rollout_move(b, random):
     return two
 
 
-def rollout(b, random):
+def plies_for(b, kind):
+    """Return how long a rollout is, in plies, by the size of the board.
+
+    Short ones cost less, but on larger boards the static evaluation needs calmer
+    positions. Measured in matches at equal time (CHANGELOG.md).
+    """
+    area: cython.int = b.width * b.height
+    if kind == KIND_PUCT0:
+        return PROTOTYPE_PLIES
+    if area <= 49:
+        return 12
+    return 20 if area <= 225 else 40
+
+
+def rollout(b, random, plies):
     """Play a short informed game on `b`; return Black's win probability at its end."""
     ply: cython.int
-    for ply in range(ROLLOUT_PLIES):
+    for ply in range(plies):
         if b.roots[BLACK] == 0 or b.roots[WHITE] == 0:
             break
         make_move(b, choose_rollout_move(b, random), cython.NULL)
@@ -887,7 +902,7 @@ def leaf_value(t, leaf):
     if t.kind == KIND_UCT:
         random_game(b, cython.address(t.random))
         return 1 if b.roots[WHITE] == 0 else 0
-    return rollout(b, cython.address(t.random))
+    return rollout(b, cython.address(t.random), t.plies)
 
 
 def back_up(t, depth, value):
@@ -1299,15 +1314,16 @@ class Search:
 
     Args:
         memory: bound of the tree in bytes; taken at the first `start`.
-        kind: PUCT, or UCT for the plain baseline.
+        kind: PUCT, or a yardstick that is never tuned: UCT (UCB1, uniformly random
+            games) or PUCT0 (the prototype recipe of SEARCH.md C3).
 
     Raises:
         MemoryError: this machine does not give that much.
     """
 
     def __init__(self, memory, kind=PUCT):
-        if kind not in (PUCT, UCT):
-            raise ValueError(f"kind is PUCT or UCT, not {kind}")
+        if kind not in (PUCT, UCT, PUCT0):
+            raise ValueError(f"kind is PUCT, UCT or PUCT0, not {kind}")
         self.memory = memory
         self.tree.kind = kind
         # Asked for and given back at once: it is better to fail now than in a game.
@@ -1334,6 +1350,7 @@ class Search:
             self.take_memory()
         rebuild(cython.address(t.start), cython.address(position.board))
         t.board = t.start
+        t.plies = plies_for(cython.address(t.start), t.kind)
         seed_random(cython.address(t.random), seed)
         t.full = False
         t.used = 2
@@ -1438,13 +1455,29 @@ class Search:
     def principal_variation(self):
         """Return the points of best play as far as it has been visited."""
         t: cython.pointer(Tree) = cython.address(self.tree)
+        if t.nodes == cython.NULL or t.nodes[1].first == 0:
+            return []
+        return self.line_from(best_child(t, cython.address(t.nodes[1])))
+
+    def variations(self):
+        """Return such a line for every legal move, in the order of `moves`."""
+        t: cython.pointer(Tree) = cython.address(self.tree)
+        i: cython.int
         if t.nodes == cython.NULL:
             return []
-        node: cython.pointer(Node) = cython.address(t.nodes[1])
-        line = []
+        lines = {}
+        for i in range(t.nodes[1].count):
+            line = self.line_from(cython.address(t.nodes[t.nodes[1].first + i]))
+            lines[line[0]] = line
+        return [lines[move[0]] for move in self.moves()]
+
+    def line_from(self, node):
+        """Return the points of best play from a child of the root, its own first."""
+        t: cython.pointer(Tree) = cython.address(self.tree)
+        line = [self.position.point_of(node.cell)]
         while node.first != 0:
             node = best_child(t, node)
-            if line and node.visits == 0:
+            if node.visits == 0:
                 break
             line.append(self.position.point_of(node.cell))
         return line

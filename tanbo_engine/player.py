@@ -11,12 +11,15 @@ from typing import NamedTuple, TypeVar
 
 import anyio.to_thread
 
-from tanbo_engine._kernel import Search, StopFlag
+from tanbo_engine._kernel import PUCT, PUCT0, UCT, Search, StopFlag
 from tanbo_engine.game import Game
 
 _SLICE_SECONDS = 0.002
 _FIRST_SLICE = 32
 _LONGEST_SLICE = 1 << 16
+
+KINDS = {"auto": PUCT, "puct": PUCT, "puct0": PUCT0, "uct": UCT}
+"""Players by name: the best for the board, and those that matches compare it with."""
 
 _Result = TypeVar("_Result")
 
@@ -42,6 +45,7 @@ class Candidate(NamedTuple):
         value: win probability of the side to move after it, 0 to 1.
         prior: share of attention the policy gave it, 0 to 1.
         proof: 1 a proven win for the side to move, -1 a proven loss, 0 neither.
+        variation: best play by both sides, beginning with `point`.
     """
 
     point: int
@@ -49,6 +53,7 @@ class Candidate(NamedTuple):
     value: float
     prior: float
     proof: int
+    variation: tuple[int, ...] = ()
 
 
 class Report(NamedTuple):
@@ -90,14 +95,15 @@ class Stream(NamedTuple):
 class SearchPlayer:
     """Chooses moves by tree search, one search at a time."""
 
-    def __init__(self, memory_mb: int, seed: int) -> None:
+    def __init__(self, memory_mb: int, seed: int, kind: str = "auto") -> None:
         """Prepare; the tree takes memory at the first search only.
 
         Args:
             memory_mb: bound of the tree in megabytes.
             seed: with `salt` and the position, decides every random choice.
+            kind: one of `KINDS`.
         """
-        self._search = Search(memory_mb << 20)
+        self._search = Search(memory_mb << 20, KINDS[kind])
         self._seed = seed
         # A search whose caller was cancelled may still be on its last visit.
         self._busy = threading.Lock()
@@ -159,7 +165,10 @@ class SearchPlayer:
             seconds=time.monotonic() - began,
             proof=search.proof,
             variation=tuple(search.principal_variation()),
-            candidates=tuple(Candidate(*move) for move in search.moves()),
+            candidates=tuple(
+                Candidate(*move, tuple(line))
+                for move, line in zip(search.moves(), search.variations(), strict=True)
+            ),
             tree_full=search.is_full,
         )
 

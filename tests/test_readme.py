@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
 
@@ -36,12 +38,22 @@ def test_the_map_names_every_module_and_nothing_else() -> None:
 SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
-def run_snippet(number: int, program: str, ours: str) -> str:
+ENGINES = {
+    '["scripts/engine", ': f'["{sys.executable}", "-P", "-m", "protocol", ',
+    '"scripts/engine ': f'"{sys.executable} -P -m protocol ',
+}
+"""How snippets call the engine, and how to call that of this Python."""
+
+
+def run_snippet(number: int) -> str:
     """Run a snippet of the README with the engine of this Python; return its output."""
     snippet = SNIPPETS[number]
-    assert program in snippet
+    assert sum(bool(line.strip()) for line in snippet.splitlines()) <= 10
+    for theirs, ours in ENGINES.items():
+        snippet = snippet.replace(theirs, ours)
+    assert "scripts/engine" not in snippet
     done = subprocess.run(
-        [sys.executable, "-c", snippet.replace(program, ours)],
+        [sys.executable, "-c", snippet],
         capture_output=True,
         text=True,
         check=True,
@@ -51,17 +63,29 @@ def run_snippet(number: int, program: str, ours: str) -> str:
 
 
 def test_the_first_snippet_plays_a_game() -> None:
-    ours = f'["{sys.executable}", "-P", "-m", "protocol", '
-    output = run_snippet(0, '["scripts/engine", ', ours)
+    output = run_snippet(0)
     assert re.search(r"^= resign$", output, re.MULTILINE)
     assert re.search(r"^= [BW]\+1$", output, re.MULTILINE)
 
 
-def test_the_second_snippet_answers_a_move() -> None:
-    ours = f'"{sys.executable} -P -m protocol '
-    output = run_snippet(1, '"scripts/engine ', ours)
-    assert re.fullmatch(r"[A-G][1-9]\n", output)
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_snippets_with_a_controller_answer_a_move(number: int) -> None:
+    assert re.fullmatch(r"[A-J][1-9]\n", run_snippet(number))
+
+
+def test_the_snippet_of_a_game_from_python() -> None:
+    lines = run_snippet(3).splitlines()
+    assert lines[0] == "   A B C D E F G"
+    assert lines[11] in ("B+1", "W+1")
+    assert "was the last move" in lines[12]
+    assert lines[13].startswith("Root(color=")
+
+
+def test_the_snippet_of_an_analysis_ends() -> None:
+    lines = run_snippet(4).splitlines()
+    assert all(re.match(r"\d\d% in \d+ visits: [A-J]\d", line) for line in lines)
+    assert len(lines) >= 1
 
 
 def test_there_is_a_test_for_every_snippet() -> None:
-    assert len(SNIPPETS) == 2
+    assert len(SNIPPETS) == 5

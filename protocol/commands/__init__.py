@@ -4,7 +4,17 @@
 `protocol_version`, by which LizzieYzy recognises the list (FRONT_ENDS.md section 4).
 """
 
-from protocol.commands import core, play, time, gogui, tanbo  # noqa: F401, I001
+from protocol.commands import (  # noqa: F401, I001
+    core,
+    play,
+    time,
+    analysis,
+    gogui,
+    gogui_draw,
+    record,
+    tanbo,
+    explain,
+)
 from protocol.commands.table import TABLE
 
 __all__ = ["TABLE"]

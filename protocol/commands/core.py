@@ -34,7 +34,7 @@ def known_command(session: Session, name: str) -> str:
 
 @command("list_commands", help="All commands, one a line.")
 def list_commands(session: Session) -> str:
-    return "\n".join(TABLE)
+    return "\n".join(entry.name for entry in TABLE.values() if entry.listed)
 
 
 @command(

@@ -18,13 +18,26 @@ from tanbo_engine.points import Color, Size, format_vertex
 _OUTSIDE_COLOR = "#303030"
 
 _ANALYZE_COMMANDS = """\
-plist/Legal moves/tanbo-legal_moves %m
+plist/Legal moves/tanbo-legal_moves %c
+gfx/Roots/tanbo-draw_roots
+gfx/Roots of a color/tanbo-draw_roots %c
+gfx/Moves that remove stones/tanbo-draw_removals %c
+gfx/Roots in danger/tanbo-draw_danger
 plist/Best move/reg_genmove %m
-hstring/Roots and growth points/tanbo-roots
+gfx/Best moves/tanbo-draw_moves
+dboard/Evaluation of each move/tanbo-draw_values
+gfx/Principal variation/tanbo-draw_variation
+varc/Principal variation as text/tanbo-variation %c
+hpstring/Explain a point/tanbo-explain %p
+hpstring/Explain a root/tanbo-explain_root %p
+hpstring/Explain the last move/tanbo-explain_last
+hstring/Rules/tanbo-rules
+param/Live graphics while thinking/tanbo-live_graphics
+hstring/Roots as text/tanbo-roots
 string/Position/tanbo-position
 hstring/Board/showboard
 hstring/Set-ups/tanbo-setups
-string/Final score/final_score
+string/Result/gogui-rules_final_result
 string/Perft/tanbo-perft %s"""
 
 
@@ -105,6 +118,20 @@ def rules_final_result(session: Session) -> str:
 def rules_captured_count(session: Session) -> str:
     game = session.game
     return f"{game.captured(Color.WHITE)} {game.captured(Color.BLACK)}"
+
+
+@command("gogui-title", help="Title of GoGui's window.")
+def title(session: Session) -> str:
+    return f"Tanbo, {session.setup.name}"
+
+
+@command(
+    "gogui-interrupt",
+    help="Empty; its presence says that the comment line # interrupt ends a search "
+    "with the best move so far.",
+)
+def interrupt(session: Session) -> str:
+    return ""
 
 
 @command("gogui-analyze_commands", help="Entries of GoGui's analyze menu.")

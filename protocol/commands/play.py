@@ -3,15 +3,19 @@
 # ruff: noqa: D103 (the table holds what each command does)
 
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from protocol import gtp
 from protocol.commands.arguments import COLOR, MOVE, STONES, Integer, Optional
 from protocol.commands.table import command
 from protocol.session import Session
 from tanbo_engine import notation
+from tanbo_engine.player import Report
 from tanbo_engine.points import Color, format_vertex
 from tanbo_engine.rules import Position
+
+Think = Callable[[], Awaitable[Report]]
+"""Searches the current position, in which the game is not over."""
 
 _MOST_MOVES = 1_000_000
 
@@ -36,6 +40,11 @@ def play(session: Session, color: Color, point: int | None) -> str:
     errors=(gtp.ILLEGAL_MOVE,),
 )
 async def genmove(session: Session, color: Color) -> str:
+    return await generate(session, color, session.think)
+
+
+async def generate(session: Session, color: Color, think: Think) -> str:
+    """Search, make the move and return it, as `genmove` does."""
     session.require_turn(color)
     winner = session.game.winner
     if winner is color:
@@ -43,7 +52,7 @@ async def genmove(session: Session, color: Color) -> str:
     if winner is not None:
         return _farewell(color, winner)
     began = time.monotonic()
-    report = await session.think()
+    report = await think()
     session.game.play(report.point)
     session.clock.spend(color, time.monotonic() - began)
     return format_vertex(session.game.size, report.point)
@@ -56,11 +65,16 @@ async def genmove(session: Session, color: Color) -> str:
     errors=(gtp.ILLEGAL_MOVE,),
 )
 async def reg_genmove(session: Session, color: Color) -> str:
+    return await consider(session, color, session.think)
+
+
+async def consider(session: Session, color: Color, think: Think) -> str:
+    """Search and return what `generate` would make, which is not made."""
     session.require_turn(color)
     winner = session.game.winner
     if winner is not None:
         return _farewell(color, winner)
-    report = await session.think()
+    report = await think()
     return format_vertex(session.game.size, report.point)
 
 

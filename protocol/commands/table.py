@@ -10,8 +10,25 @@ from protocol import gtp
 from protocol.commands.arguments import Argument
 from protocol.session import Session
 
-Handler = Callable[..., str | Awaitable[str]]
-"""Called with the session and the parsed arguments; returns the response text."""
+Emit = Callable[[str], Awaitable[None]]
+"""Takes text that goes out at once."""
+
+
+class Lines(NamedTuple):
+    """A response that is written line by line; nothing can refuse it any more.
+
+    Attributes:
+        write: writes the lines, each without its newline, by calling what it is given.
+    """
+
+    write: Callable[[Emit], Awaitable[None]]
+
+
+Answer = str | Lines
+"""The text of a response, or how it will be written."""
+
+Handler = Callable[..., Answer | Awaitable[Answer]]
+"""Called with the session and the parsed arguments; returns the answer."""
 
 _Handler = TypeVar("_Handler", bound=Handler)
 
@@ -25,6 +42,7 @@ class Entry(NamedTuple):
         handler: does it.
         help: one line on what it does and answers.
         errors: the fixed error texts it may answer besides ``syntax error``.
+        listed: `list_commands` names it.
     """
 
     name: str
@@ -32,13 +50,16 @@ class Entry(NamedTuple):
     handler: Handler
     help: str
     errors: tuple[str, ...]
+    listed: bool = True
 
     @property
     def usage(self) -> str:
         """The command line in short, ``play COLOR VERTEX``."""
         return " ".join((self.name, *(argument.usage for argument in self.arguments)))
 
-    def call(self, session: Session, tokens: Sequence[str]) -> str | Awaitable[str]:
+    def call(
+        self, session: Session, tokens: Sequence[str]
+    ) -> Answer | Awaitable[Answer]:
         """Parse the arguments and run the handler.
 
         Raises:
@@ -57,7 +78,7 @@ class Entry(NamedTuple):
 
 
 TABLE: dict[str, Entry] = {}
-"""Every command by name, in the order of `list_commands`."""
+"""Every command by name, in the order of `list_commands`, which may leave some out."""
 
 
 def command(
@@ -65,11 +86,12 @@ def command(
     *arguments: Argument,
     help: str,  # noqa: A002 (the word of argparse)
     errors: tuple[str, ...] = (),
+    listed: bool = True,
 ) -> Callable[[_Handler], _Handler]:
     """Enter the decorated function into the table; see `Entry` for the arguments."""
 
     def enter(handler: _Handler) -> _Handler:
-        TABLE[name] = Entry(name, arguments, handler, help, errors)
+        TABLE[name] = Entry(name, arguments, handler, help, errors, listed)
         return handler
 
     return enter

@@ -106,12 +106,16 @@ ROOMS = [
     "rules",
     "setups",
     "notation",
+    "rulebook",
+    "answers",
+    "explain",
     "_kernel",
     "game",
     "record",
     "clock",
     "player",
     "bench",
+    "api",
 ]
 MODULES = ["_kernel", *sorted(path.stem for path in PACKAGE.glob("[!_]*.py"))]
 

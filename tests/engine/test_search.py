@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from tanbo_engine import rules
-from tanbo_engine._kernel import PUCT, UCT, Position, Search, StopFlag
+from tanbo_engine._kernel import PUCT, PUCT0, UCT, Position, Search, StopFlag
 from tanbo_engine.game import kernel_position
 
 from .support import as_plain, before_the_end, kernel, play_on, snapshot
 
-KINDS = pytest.mark.parametrize("kind", [PUCT, UCT], ids=["puct", "uct"])
+KINDS = pytest.mark.parametrize(
+    "kind", [PUCT, UCT, PUCT0], ids=["puct", "uct", "puct0"]
+)
 GAMES = ["dense-3x5", "dense-7x7", "classic-9x9", "dense-11x11"]
 MB = 1 << 20
 
@@ -459,8 +461,8 @@ def test_a_finished_game_is_not_searched() -> None:
 
 
 def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(ValueError, match="PUCT or UCT"):
-        Search(MB, 2)
+    with pytest.raises(ValueError, match="PUCT, UCT or PUCT0"):
+        Search(MB, 3)
 
 
 def test_none_is_no_stop_flag() -> None:
@@ -476,3 +478,13 @@ def test_a_move_made_after_the_start_does_not_change_the_search() -> None:
     position.make(position.legal_moves(0)[0])
     search.run(500, StopFlag())
     assert outcome(search) == outcome(searched(still, 500, 4, memory=MB))
+
+
+@pytest.mark.parametrize(
+    ("kind", "nodes"), [(UCT, 37417), (PUCT0, 82966)], ids=["uct", "puct0"]
+)
+def test_the_yardsticks_stay_as_they_are(kind: int, nodes: int) -> None:
+    # Strength is told against them: whoever changes them makes old matches worthless.
+    names = ("dense-7x7", "classic-9x9", "dense-11x11")
+    found = [searched(kernel(name), 3000, 1, kind).tree_nodes for name in names]
+    assert sum(found) == nodes

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from protocol.dispatch import handle
+from protocol.session import Input
 from tanbo_engine.points import Color
 
 from .talk import Engine, ask, new_session, play_out, refusal, run_engine
@@ -163,7 +164,8 @@ async def test_row_15_literal_errors() -> None:
         ("play b A1", "illegal move"),
         ("undo", "cannot undo"),
         ("boardsize 8", "unacceptable size"),
-        ("loadsgf x", "unknown command"),
+        ("loadsgf x", "cannot load file"),
+        ("foo", "unknown command"),
         ("play b", "syntax error"),
     ]:
         assert await handle(session, line) == f"? {text}\n\n"
@@ -200,6 +202,7 @@ def test_crlf_and_tabs() -> None:
 
 async def test_no_answer_holds_an_empty_line_or_a_tab() -> None:
     session = new_session()
+    session.input_arrived(Input.LINE)  # which ends an analysis
     lines = await ask(session, "list_commands")
     for name in lines.split("\n"):
         text = await handle(session, f"1 {name}")

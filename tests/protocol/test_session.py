@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,9 @@ async def test_what_limits_a_search() -> None:
     session = new_session(nodes=5)
     await ask(session, "time_settings 10 0 0")
     assert session._limits().seconds is not None
+
+
+@pytest.mark.parametrize("player", ["auto", "puct", "puct0", "uct"])
+async def test_every_player_plays(player: str) -> None:
+    session = new_session(player=player)
+    assert re.fullmatch("[A-G][1-7]", await ask(session, "genmove b"))

@@ -1,0 +1,116 @@
+"""Commands that keep games: SGF in and out."""
+
+# ruff: noqa: D103 (the table holds what each command does)
+
+import errno
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from protocol import gtp
+from protocol.commands.arguments import UNLIMITED, Integer, Optional, Text
+from protocol.commands.table import command
+from protocol.session import Session
+from tanbo_engine import record, setups
+from tanbo_engine.game import Move
+from tanbo_engine.record import Headers, LoadedGame, RecordError
+
+
+@command(
+    "loadsgf",
+    Text("FILE"),
+    Optional(Integer("MOVE", 1, UNLIMITED)),
+    help="Begin with the game of an SGF file, up to the position before a move "
+    "(default: its end).",
+    errors=(gtp.CANNOT_LOAD_FILE,),
+)
+def loadsgf(session: Session, name: str, before: int | None) -> str:
+    _require_files(session)
+    try:
+        loaded = record.load_sgf(Path(name), session.setup)
+        session.require_size(loaded.game.size)
+    except RecordError as error:
+        raise gtp.GtpError(gtp.CANNOT_LOAD_FILE, str(error)) from error
+    except gtp.GtpError as error:
+        raise gtp.GtpError(gtp.CANNOT_LOAD_FILE, error.reason) from error
+    session.new_game(_setup(session, loaded), loaded.game.start)
+    session.loaded = loaded
+    for move in loaded.game.moves[: None if before is None else before - 1]:
+        session.play(*move)
+    for note in loaded.notes:
+        session.note(note)
+    return ""
+
+
+@command(
+    "printsgf",
+    Optional(Text("FILE|-")),
+    help="The game as SGF; with a file, write it there.",
+)
+def printsgf(session: Session, name: str | None) -> str:
+    text = _sgf(session)
+    if name is None or name == "-":
+        return text
+    _require_files(session)
+    try:
+        # The file behind a link is meant, not the link.
+        _write_whole(Path(os.path.realpath(name)), text.encode())
+    except OSError as error:
+        raise gtp.GtpError(f"cannot write {name[:60]}: {error.strerror}") from error
+    return ""
+
+
+def _require_files(session: Session) -> None:
+    if not session.may_use_files:
+        raise gtp.GtpError("no files here: commands that use them are refused")
+
+
+def _setup(session: Session, loaded: LoadedGame) -> setups.Setup:
+    """Return what `clear_board` goes back to: for made-up positions as set_position."""
+    if loaded.headers.setup:
+        return setups.by_name(loaded.headers.setup)
+    size = loaded.game.size
+    return session.setup if size == session.game.size else setups.for_size(size)
+
+
+def _sgf(session: Session) -> str:
+    """Return the game as SGF, with what its file says as far as that still holds."""
+    game, loaded = session.game, session.loaded
+    headers, comments = Headers(), dict[int, str]()
+    if loaded is not None:
+        shared = _count_shared(game.moves, loaded.game.moves)
+        headers = loaded.headers
+        comments = {n: text for n, text in loaded.comments.items() if n <= shared}
+        if game.moves != loaded.game.moves:
+            headers = headers._replace(result="")
+    setup = record.setup_of(game.start)
+    headers = headers._replace(setup="" if setup is None else setup.name)
+    if game.winner is not None and not headers.result:
+        headers = headers._replace(result=f"{game.winner.initial}+1")
+    return record.sgf(game, headers, comments)
+
+
+def _count_shared(moves: Sequence[Move], others: Sequence[Move]) -> int:
+    """Return how many moves two games have in common before they part."""
+    pairs = enumerate(zip(moves, others, strict=False))
+    parting = (number for number, (one, other) in pairs if one != other)
+    return next(parting, min(len(moves), len(others)))
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that a reader sees the old or the new one, never a part.
+
+    Raises:
+        OSError: it cannot be written, or is a folder or a device.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "not a plain file")
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        with draft.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,287 @@
+"""Tanbo for scripts: a game, its rules and the search player behind one object.
+
+    >>> from tanbo_engine.api import Tanbo
+    >>> game = Tanbo("dense-7x7", seed=1)
+    >>> game.play(game.best_move(visits=500))
+
+Points are named by vertices, ``C4``; where a report holds points, `Tanbo.vertex` names
+them. Everything here only composes `game`, `player`, `record` and `notation`; whoever
+needs more finds the `Game` in `Tanbo.game`.
+"""
+
+import secrets
+import threading
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import NamedTuple
+
+from tanbo_engine import notation, points, record, rules, setups
+from tanbo_engine._kernel import StopFlag
+from tanbo_engine.game import Game
+from tanbo_engine.player import Limits, Report, SearchPlayer, Stream
+from tanbo_engine.points import Color
+
+_MOST_VISITS = 4_000_000_000  # of the 32 bits that the tree counts in
+_SEED_BITS = 63
+
+
+Reports = Generator[Report, None, None]
+"""Reports of a search that goes on until it ends or they are closed."""
+
+
+class Root(NamedTuple):
+    """A root, its points named by vertices.
+
+    Attributes:
+        color: whose.
+        stones: where it stands.
+        growth_points: where it can grow.
+    """
+
+    color: Color
+    stones: tuple[str, ...]
+    growth_points: tuple[str, ...]
+
+
+class Tanbo:
+    """A game from a start position, and a player who can be asked about it.
+
+    Attributes:
+        game: start position and moves so far.
+    """
+
+    def __init__(
+        self,
+        setup: str = setups.DEFAULT,
+        *,
+        seed: int | None = None,
+        memory_mb: int = 256,
+    ) -> None:
+        """Begin a game.
+
+        Args:
+            setup: name of the set-up, such as ``dense-7x9`` or ``classic-19x19``.
+            seed: with the same seed, moves and limit of visits a search finds the
+                same on every machine; drawn if None.
+            memory_mb: bound of the search tree, which takes it at the first search.
+
+        Raises:
+            setups.UnknownSetup: the message lists the nearest good names.
+            MemoryError: the machine does not have that much.
+        """
+        self._seed = secrets.randbits(_SEED_BITS) if seed is None else seed
+        self._player = SearchPlayer(memory_mb, self._seed)
+        self._games = 0
+        self._stop = StopFlag()
+        self.game = Game(setups.by_name(setup).position())
+
+    @classmethod
+    def from_sgf(
+        cls, data: bytes | str, *, seed: int | None = None, memory_mb: int = 256
+    ) -> "Tanbo":
+        """Begin with the game of an SGF file, at its end.
+
+        Raises:
+            record.RecordError: it is no game of Tanbo; the message says where.
+        """
+        raw = data.encode() if isinstance(data, str) else data
+        tanbo = cls(seed=seed, memory_mb=memory_mb)
+        tanbo.game = record.read_sgf(raw).game
+        return tanbo
+
+    def restart(self, setup: str | None = None) -> None:
+        """Begin another game: from a set-up, or from the same start.
+
+        Raises:
+            setups.UnknownSetup: nothing has changed then.
+        """
+        start = self.game.start if setup is None else setups.by_name(setup).position()
+        self.game = Game(start)
+        self._games += 1
+
+    def __str__(self) -> str:
+        """Return the board with its coordinates."""
+        return notation.diagram(self.game.position)
+
+    # Points and vertices
+
+    def vertex(self, point: int) -> str:
+        """Return the vertex of a point."""
+        return points.format_vertex(self.game.size, point)
+
+    def point(self, vertex: str) -> int:
+        """Return the point of a vertex, in either case.
+
+        Raises:
+            points.VertexError: not a vertex of this board.
+        """
+        return points.parse_vertex(self.game.size, vertex)
+
+    def _vertices(self, some: Sequence[int]) -> tuple[str, ...]:
+        ordered = points.by_column(self.game.size, list(some))
+        return tuple(self.vertex(point) for point in ordered)
+
+    # The game
+
+    def play(self, *moves: str | int) -> None:
+        """Make moves, by vertex or point, beginning with the side to move.
+
+        Raises:
+            points.VertexError: not a vertex of this board.
+            rules.IllegalMove: with the reason; moves before it have been made.
+        """
+        for move in moves:
+            self.game.play(self.point(move) if isinstance(move, str) else move)
+
+    def undo(self) -> str | None:
+        """Take back the last move; return its vertex, None for a pass.
+
+        Raises:
+            IndexError: no move has been made.
+        """
+        point = self.game.undo().point
+        return None if point is None else self.vertex(point)
+
+    @property
+    def to_move(self) -> Color:
+        """The side to move."""
+        return self.game.to_move
+
+    @property
+    def winner(self) -> Color | None:
+        """The winner, None while the game goes on."""
+        return self.game.winner
+
+    @property
+    def result(self) -> str | None:
+        """``B+1`` or ``W+1``, None while the game goes on."""
+        return None if self.winner is None else f"{self.winner.initial}+1"
+
+    @property
+    def position(self) -> rules.Position:
+        """The position now, as a value for `rules` and `explain`."""
+        return self.game.position
+
+    def legal_moves(self, color: Color | None = None) -> tuple[str, ...]:
+        """Return where a colour (default: to move) may play; nothing after the end."""
+        return self._vertices(self.game.legal_moves(color))
+
+    def roots(self) -> list[Root]:
+        """Return the roots of both sides."""
+        return [
+            Root(Color(color), self._vertices(stones), self._vertices(growth))
+            for color, stones, growth in self.game.kernel.roots()
+        ]
+
+    # The player
+
+    def best_move(
+        self, *, seconds: float | None = None, visits: int | None = None
+    ) -> str:
+        """Return the move that `search` finds, as a vertex."""
+        return self.vertex(self.search(seconds=seconds, visits=visits).point)
+
+    def search(
+        self, *, seconds: float | None = None, visits: int | None = None
+    ) -> Report:
+        """Search the position for the side to move, and return what was found.
+
+        Args:
+            seconds: thinking time.
+            visits: descents of the tree; whichever limit comes first ends the search.
+
+        Raises:
+            ValueError: no limit is given, or the game is over.
+        """
+        if seconds is None and visits is None:
+            raise ValueError("a search needs a limit: seconds or visits")
+        self._require_going_on()
+        limits = Limits(seconds, visits)
+        return self._player.search(self.game, limits, self._new_stop(), self._games)
+
+    def analyze(
+        self,
+        *,
+        seconds: float | None = None,
+        visits: int | None = None,
+        interval: float = 0.1,
+    ) -> Reports:
+        """Search in the background; yield what is found up to now, the end's last.
+
+        Leaving the loop (or closing the generator) stops the search, and so does the
+        next search of this object. Moves made meanwhile do not change what is analyzed.
+
+        Args:
+            seconds: thinking time, without limit if None.
+            visits: descents of the tree, as many as it can count if None.
+            interval: seconds between two reports; a slow reader gets the newest one.
+
+        Raises:
+            ValueError: the game is over.
+        """
+        self._require_going_on()
+        limits = Limits(seconds, _MOST_VISITS if visits is None else visits)
+        return self._reports(Game(self.position), limits, interval)
+
+    def _reports(self, game: Game, limits: Limits, interval: float) -> Reports:
+        found: SimpleQueue[Report | None] = SimpleQueue()
+        last: Future[Report] = Future()
+        stop, salt = self._new_stop(), self._games
+        stream = Stream(found.put, interval)
+
+        def work() -> None:
+            try:
+                last.set_result(self._player.search(game, limits, stop, salt, stream))
+            except BaseException as error:  # the reader gets it
+                last.set_exception(error)
+            finally:
+                found.put(None)
+
+        # A daemon: a script may end while it holds the generator.
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        try:
+            while (report := _newest(found)) is not None:
+                yield report
+            yield last.result()
+        finally:
+            stop.set()
+            thread.join()
+
+    def _new_stop(self) -> StopFlag:
+        """Stop the search that may still go on; return the flag of the next one."""
+        self._stop.set()
+        self._stop = StopFlag()
+        return self._stop
+
+    def _require_going_on(self) -> None:
+        if self.winner is not None:
+            raise ValueError(f"the game is over: {self.result}")
+
+    # Records
+
+    def sgf(self, headers: record.Headers | None = None) -> str:
+        """Return the game as SGF.
+
+        Args:
+            headers: players, date and the like; set-up and result are filled in where
+                they are empty.
+        """
+        headers = headers or record.Headers()
+        setup = record.setup_of(self.game.start)
+        name = "" if setup is None else setup.name
+        return record.sgf(
+            self.game,
+            headers._replace(
+                setup=headers.setup or name, result=headers.result or self.result or ""
+            ),
+        )
+
+
+def _newest(queue: SimpleQueue[Report | None]) -> Report | None:
+    """Wait for something in the queue; return the last thing in it."""
+    item = queue.get()
+    while not queue.empty():
+        item = queue.get()
+    return item

@@ -1,0 +1,189 @@
+"""The public API for scripts; what it composes is tested elsewhere."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from tanbo_engine import rules
+from tanbo_engine.api import Tanbo
+from tanbo_engine.player import SearchPlayer
+from tanbo_engine.points import Color, VertexError
+from tanbo_engine.record import Headers, RecordError
+from tanbo_engine.setups import UnknownSetup
+
+
+def new_game(setup: str = "dense-7x7") -> Tanbo:
+    return Tanbo(setup, seed=1, memory_mb=8)
+
+
+def finished() -> Tanbo:
+    tanbo = new_game("dense-3x3")
+    while tanbo.winner is None:
+        tanbo.play(tanbo.legal_moves()[0])
+    return tanbo
+
+
+def test_moves_are_vertices_in_either_case_or_points() -> None:
+    tanbo = new_game()
+    tanbo.play("b1", "B7", tanbo.point("D1"))
+    assert [tanbo.vertex(move.point or 0) for move in tanbo.game.moves] == [
+        "B1",
+        "B7",
+        "D1",
+    ]
+    assert tanbo.to_move is Color.WHITE
+    assert [tanbo.undo(), tanbo.undo(), tanbo.undo()] == ["D1", "B7", "B1"]
+    assert tanbo.position == tanbo.game.start
+    with pytest.raises(IndexError):
+        tanbo.undo()
+
+
+@pytest.mark.parametrize(
+    ("move", "error"),
+    [("D4", rules.IllegalMove), (-1, rules.IllegalMove), ("I1", VertexError)],
+)
+def test_what_cannot_be_played_says_why(move: str | int, error: type) -> None:
+    tanbo = new_game()
+    with pytest.raises(error):
+        tanbo.play("B1", move)
+    assert len(tanbo.game.moves) == 1
+
+
+def test_legal_moves_are_sorted_by_column_and_row() -> None:
+    legal = new_game("dense-3x3").legal_moves()
+    assert legal == ("A2", "B1", "B3", "C2")
+    assert new_game("classic-9x9").legal_moves(Color.WHITE)[:2] == ("A8", "B7")
+
+
+def test_roots_name_stones_and_growth_points() -> None:
+    tanbo = new_game()
+    tanbo.play("B1")
+    roots = {root.stones: root for root in tanbo.roots()}
+    assert len(roots) == 16
+    assert roots["B1", "C1"].color is Color.BLACK
+    assert roots["B1", "C1"].growth_points == ("B2", "C2", "D1")
+    assert roots[("A1",)].growth_points == ("A2",)
+
+
+def test_a_finished_game_has_a_result_and_no_more_moves() -> None:
+    tanbo = finished()
+    assert tanbo.winner is not None
+    assert tanbo.result == f"{tanbo.winner.initial}+1"
+    assert tanbo.legal_moves() == ()
+    with pytest.raises(ValueError, match="the game is over"):
+        tanbo.search(visits=1)
+    with pytest.raises(ValueError, match="the game is over"):
+        tanbo.analyze()
+
+
+def test_a_search_needs_a_limit_and_keeps_it() -> None:
+    tanbo = new_game()
+    with pytest.raises(ValueError, match="seconds or visits"):
+        tanbo.best_move()
+    assert tanbo.search(visits=300).visits == 300
+    assert tanbo.best_move(seconds=0.05) in tanbo.legal_moves()
+
+
+def test_the_same_seed_finds_the_same_and_games_differ() -> None:
+    one, other = (new_game().search(visits=500) for _ in range(2))
+    assert one._replace(seconds=0) == other._replace(seconds=0)
+    tanbo = new_game()
+    tanbo.restart()
+    assert tanbo.search(visits=500).candidates != one.candidates
+
+
+def test_restart_keeps_the_start_or_takes_another() -> None:
+    tanbo = new_game("classic-9x9")
+    tanbo.play("A2")
+    tanbo.restart()
+    assert tanbo.game.moves == []
+    assert tanbo.position == new_game("classic-9x9").position
+    tanbo.restart("dense-3x5")
+    assert str(tanbo) == str(new_game("dense-3x5"))
+    with pytest.raises(UnknownSetup):
+        tanbo.restart("dense-9x9")
+    assert str(tanbo) == str(new_game("dense-3x5"))
+
+
+def test_an_analysis_reports_more_and_more_and_ends_at_its_limit() -> None:
+    tanbo = new_game()
+    reports = list(tanbo.analyze(visits=200_000, interval=0.005))
+    assert len(reports) > 2
+    visits = [report.visits for report in reports]
+    assert visits == sorted(visits)
+    assert visits[-1] == 200_000
+
+
+def test_leaving_the_loop_stops_the_search() -> None:
+    tanbo = new_game()
+    before = threading.active_count()
+    reports = tanbo.analyze(interval=0.01)
+    next(reports)
+    assert threading.active_count() == before + 1
+    reports.close()
+    assert threading.active_count() == before
+
+
+def test_the_game_may_go_on_while_it_is_analyzed() -> None:
+    tanbo = new_game()
+    reports = tanbo.analyze(interval=0.01)
+    next(reports)
+    tanbo.play("B1")
+    assert tanbo.vertex(next(reports).candidates[0].point) in new_game().legal_moves()
+    reports.close()
+
+
+def test_a_slow_reader_gets_the_newest_report() -> None:
+    reports = new_game().analyze(interval=0.01)
+    first = next(reports)
+    time.sleep(0.3)
+    assert next(reports).seconds > first.seconds + 0.2
+    reports.close()
+
+
+def test_the_next_search_ends_an_analysis() -> None:
+    tanbo = new_game()
+    reports = tanbo.analyze(interval=0.01)
+    next(reports)
+    assert tanbo.best_move(visits=50) in tanbo.legal_moves()
+    assert len(list(reports)) <= 2
+
+
+def test_an_error_of_the_search_reaches_the_reader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    tanbo = new_game()
+    monkeypatch.setattr(SearchPlayer, "search", fail)
+    with pytest.raises(MemoryError):
+        list(tanbo.analyze(visits=10))
+
+
+def test_a_script_may_end_while_it_holds_an_analysis() -> None:
+    script = (
+        "from tanbo_engine.api import Tanbo\n"
+        "reports = Tanbo(memory_mb=8).analyze(interval=0.01)\n"
+        "print(next(reports).visits > 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=20
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+
+
+def test_sgf_goes_out_and_comes_in() -> None:
+    tanbo = finished()
+    text = tanbo.sgf(Headers(black="me"))
+    assert "GN[dense-3x3]" in text
+    assert f"RE[{tanbo.result}]" in text
+    again = Tanbo.from_sgf(text.encode())
+    assert again.game.moves == tanbo.game.moves
+    assert again.sgf(Headers(black="me")) == text
+    assert "RE[W+R]" in tanbo.sgf(Headers(result="W+R"))
+    with pytest.raises(RecordError):
+        Tanbo.from_sgf("(;GM[1]SZ[8])")
