@@ -13,6 +13,12 @@ from tanbo_engine.points import Size
 DEFAULT_SECONDS = 1.0
 """Thinking time a move when neither time nor nodes are set."""
 
+PARAMS = ("time", "nodes", "memory", "player", "seed")
+"""Settings that can be changed while the engine runs."""
+
+PARAM_ALIASES = {"maxTime": "time", "maxVisits": "nodes"}
+"""KataGo's words for some of them."""
+
 EXCLUSIVE = ("size", "setup")
 """One of them on the command line beats the other in a file."""
 

@@ -170,14 +170,14 @@ def load(
     """
     known = fields(struct)
     values = {
-        name: _convert(known[name], value, f"{file}: {name}", strict=True)
+        name: convert(known[name], value, f"{file}: {name}", strict=True)
         for name, value in ({} if file is None else _read(known, file)).items()
     }
     if not options.keys().isdisjoint(exclusive):
         for name in exclusive:
             values.pop(name, None)
     for name, value in options.items():
-        values[name] = _convert(known[name], value, f"--{name}", strict=False)
+        values[name] = convert(known[name], value, f"--{name}", strict=False)
     return msgspec.convert(values, struct)
 
 
@@ -200,7 +200,18 @@ def _read(known: Mapping[str, Field], file: str) -> dict[str, object]:
     return table
 
 
-def _convert(field: Field, value: object, where: str, *, strict: bool) -> object:
+def convert(field: Field, value: object, where: str, *, strict: bool) -> object:
+    """Return a value of a field's type and within its bounds.
+
+    Args:
+        field: what it is for.
+        value: what was given; without `strict` a number may be text.
+        where: what was given it, for the error.
+        strict: take no text for a number.
+
+    Raises:
+        SettingsError: it is not one.
+    """
     try:
         return msgspec.convert(value, Annotated[field.kind, field.meta], strict=strict)
     except msgspec.ValidationError as error:

@@ -2,12 +2,13 @@
 
 import os
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from enum import Flag, auto
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.from_thread
+import msgspec
 
 from protocol import config, gtp
 from protocol.transcript import Transcript
@@ -115,6 +116,7 @@ class Session:
         self.show: Callable[[str], None] = _show_nobody
         self.transcript = transcript or Transcript()
         seed = _draw_seed() if settings.seed is None else settings.seed
+        self._seed = seed
         self._player = SearchPlayer(settings.memory, seed, settings.player)
         self._games_played = 0
         self._work: Work | None = None
@@ -123,6 +125,22 @@ class Session:
     def note(self, remark: str) -> None:
         """Write a remark to the transcript."""
         self.transcript.note(remark)
+
+    def change(self, changes: Mapping[str, object]) -> None:
+        """Take over changed settings, all of them or none.
+
+        Args:
+            changes: values of `config.PARAMS` by name, of the right types.
+
+        Raises:
+            MemoryError: the machine does not have the memory.
+        """
+        settings = msgspec.structs.replace(self.settings, **changes)
+        if not changes.keys().isdisjoint(("memory", "player", "seed")):
+            seed = self._seed if settings.seed is None else settings.seed
+            self._player = SearchPlayer(settings.memory, seed, settings.player)
+            self._seed = seed
+        self.settings = settings
 
     def stop(self) -> None:
         """End the running work now; it answers with what it has."""

@@ -9,6 +9,7 @@ from protocol.commands import (  # noqa: F401, I001
     play,
     time,
     analysis,
+    params,
     gogui,
     gogui_draw,
     record,

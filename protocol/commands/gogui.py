@@ -33,6 +33,7 @@ hpstring/Explain a root/tanbo-explain_root %p
 hpstring/Explain the last move/tanbo-explain_last
 hstring/Rules/tanbo-rules
 param/Live graphics while thinking/tanbo-live_graphics
+param/Settings/tanbo-params
 hstring/Roots as text/tanbo-roots
 string/Position/tanbo-position
 hstring/Board/showboard

@@ -1,0 +1,127 @@
+"""Commands that show and change settings while the engine runs, after KataGo's.
+
+What there is to change, its types and bounds come from `config.Settings`.
+"""
+
+# ruff: noqa: D103 (the table holds what each command does)
+
+import json
+from collections.abc import Mapping, Sequence
+
+from protocol import config, gtp
+from protocol.commands.arguments import Rest, Text
+from protocol.commands.table import command
+from protocol.options import SettingsError, convert, fields
+from protocol.session import Session
+
+_UNSET = "none"
+"""What stands for a setting that the engine chooses."""
+
+
+@command("kata-list-params", help="Settings that can be changed, blank-separated.")
+def list_params(session: Session) -> str:
+    return " ".join(config.PARAMS)
+
+
+@command(
+    "kata-get-param",
+    Text("PARAM"),
+    help="Value of a setting; none where the engine chooses.",
+)
+def get_param(session: Session, name: str) -> str:
+    return _shown(session, _known(name))
+
+
+@command("kata-get-params", help="All of them as a JSON object.")
+def get_params(session: Session) -> str:
+    return json.dumps({name: _value(session, name) for name in config.PARAMS})
+
+
+@command(
+    "kata-set-param",
+    Text("PARAM"),
+    Text("VALUE"),
+    help="Change a setting of kata-list-params (also maxVisits, maxTime); none lets "
+    "the engine choose.",
+)
+def set_param(session: Session, name: str, value: str) -> str:
+    return _change(session, {name: value}, strict=False)
+
+
+@command(
+    "kata-set-params",
+    Rest("JSON"),
+    help="Change several settings, a JSON object, all or none.",
+)
+def set_params(session: Session, words: Sequence[str]) -> str:
+    try:
+        values = json.loads(" ".join(words))
+    except ValueError as error:
+        raise gtp.GtpError(f"no JSON object: {error}") from error
+    if not isinstance(values, dict):
+        raise gtp.GtpError('use a JSON object, such as {"nodes": 1000}')
+    return _change(session, values, strict=True)
+
+
+@command(
+    "tanbo-params",
+    Rest("[PARAM VALUE]"),
+    help="The same settings as GoGui's parameter dialog asks and sets them.",
+)
+def gogui_params(session: Session, words: Sequence[str]) -> str:
+    if not words:
+        return "\n".join(_dialog_line(session, name) for name in config.PARAMS)
+    value = " ".join(words[1:]) or _UNSET
+    return _change(session, {words[0]: value}, strict=False)
+
+
+def _dialog_line(session: Session, name: str) -> str:
+    choices = str(fields(config.Settings)[name].expected)
+    kind = "string"
+    if name == "player":
+        kind = "list/" + choices.replace(" or ", ", ").replace(", ", "/")
+    return f"[{kind}] {name} {_shown(session, name)}"
+
+
+def _change(session: Session, values: Mapping[str, object], *, strict: bool) -> str:
+    """Check all values, then change all of them."""
+    changes = {}
+    for word, value in values.items():
+        name = _known(word)
+        if name == "memory" and not session.may_use_files:
+            raise gtp.GtpError("the memory of a connection is fixed")
+        try:
+            changes[name] = _parsed(name, value, strict=strict)
+        except SettingsError as error:
+            raise gtp.GtpError(str(error)) from error
+    try:
+        session.change(changes)
+    except MemoryError as error:
+        raise gtp.GtpError(f"memory: {error}") from error
+    return ""
+
+
+def _parsed(name: str, value: object, *, strict: bool) -> object:
+    if value is None or value == _UNSET:
+        if name in ("memory", "player"):
+            raise SettingsError(f"{name}: {_UNSET} is no value of it")
+        return None
+    return convert(fields(config.Settings)[name], value, name, strict=strict)
+
+
+def _known(word: str) -> str:
+    name = config.PARAM_ALIASES.get(word, word)
+    if name not in config.PARAMS:
+        raise gtp.GtpError(
+            f"no parameter {word[:20]!r}: use {', '.join(config.PARAMS)}"
+        )
+    return name
+
+
+def _value(session: Session, name: str) -> object:
+    return getattr(session.settings, name)
+
+
+def _shown(session: Session, name: str) -> str:
+    value = _value(session, name)
+    return _UNSET if value is None else str(value)

@@ -1,0 +1,97 @@
+import json
+
+import pytest
+
+from protocol.config import PARAMS, Settings
+from protocol.options import fields
+
+from .talk import ask, new_session, refusal
+
+
+async def test_params_are_settings() -> None:
+    names = (await ask(new_session(), "kata-list-params")).split()
+    assert names == list(PARAMS)
+    assert set(names) <= set(fields(Settings))
+
+
+async def test_get_and_set() -> None:
+    session = new_session(nodes=40, seed=1, memory=8)
+    assert await ask(session, "kata-get-param nodes") == "40"
+    assert await ask(session, "kata-get-param time") == "none"
+    await ask(session, "kata-set-param maxVisits 70")
+    await ask(session, "kata-set-param time 0.5")
+    await ask(session, "kata-set-param player uct")
+    assert json.loads(await ask(session, "kata-get-params")) == {
+        "time": 0.5,
+        "nodes": 70,
+        "memory": 8,
+        "player": "uct",
+        "seed": 1,
+    }
+    await ask(session, "kata-set-param maxTime none")
+    assert session.settings.time is None
+    await ask(session, "genmove b")
+
+
+async def test_nodes_limit_the_next_search() -> None:
+    session = new_session()
+    await ask(session, "kata-set-param nodes 123")
+    assert (await session.think()).visits == 123
+
+
+async def test_a_seed_decides_from_then_on() -> None:
+    sessions = [new_session(seed=seed, nodes=200) for seed in (1, 2)]
+    for session in sessions:
+        await ask(session, "kata-set-param seed 7")
+    moves = [await ask(session, "genmove b") for session in sessions]
+    assert moves[0] == moves[1]
+
+
+async def test_several_at_once_are_all_or_none() -> None:
+    session = new_session()
+    await ask(session, 'kata-set-params {"nodes": 9, "player": "puct0"}')
+    assert (session.settings.nodes, session.settings.player) == (9, "puct0")
+    before = session.settings
+    text = await refusal(session, 'kata-set-params {"nodes": 8, "memory": "x"}')
+    assert text.startswith("memory: expected a whole number from 1")
+    assert session.settings == before
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("kata-get-param colour", "no parameter 'colour': use time, nodes"),
+        ("kata-set-param nodes 0", "nodes: expected a whole number from 1"),
+        ("kata-set-param memory none", "memory: none is no value of it"),
+        ("kata-set-param memory 1000000", "memory: this machine has no "),
+        ("kata-set-param player best", "player: expected auto, puct, puct0 or uct"),
+        ("kata-set-params nodes", "no JSON object: "),
+        ("kata-set-params [1]", "use a JSON object, such as"),
+        ("tanbo-params nodes many", "nodes: expected a whole number"),
+    ],
+)
+async def test_errors(line: str, text: str) -> None:
+    session = new_session()
+    before = session.settings
+    assert (await refusal(session, line)).startswith(text)
+    assert session.settings == before
+
+
+async def test_gogui_asks_and_sets() -> None:
+    session = new_session(nodes=40, seed=1, memory=8)
+    assert (await ask(session, "tanbo-params")).split("\n") == [
+        "[string] time none",
+        "[string] nodes 40",
+        "[string] memory 8",
+        "[list/auto/puct/puct0/uct] player auto",
+        "[string] seed 1",
+    ]
+    await ask(session, "tanbo-params nodes 50")
+    await ask(session, "tanbo-params time")
+    assert (session.settings.nodes, session.settings.time) == (50, None)
+
+
+async def test_the_memory_of_a_connection_is_fixed() -> None:
+    session = new_session()
+    session.may_use_files = False
+    assert "fixed" in await refusal(session, "kata-set-param memory 9")
