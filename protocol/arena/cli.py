@@ -21,9 +21,9 @@ from protocol.arena.store import (
     engines,
     read_games,
     standing,
-    write_whole,
 )
 from protocol.client import EngineError
+from protocol.files import write_whole
 from protocol.options import WRONG_USAGE, Parser, SettingsError
 
 _USAGE = """\

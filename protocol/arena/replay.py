@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from protocol.arena.store import GameRecord, Termination, write_whole
+from protocol.arena.store import GameRecord, Termination
+from protocol.files import write_whole
 from tanbo_engine import record, rules, setups
 from tanbo_engine.game import Game
 from tanbo_engine.points import Color, VertexError, parse_vertex

@@ -215,16 +215,6 @@ def engines(games: Iterable[GameRecord]) -> list[str]:
     return list(names)
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Replace a file so that a reader sees the old or the new one, never a part."""
-    draft = path.with_name(f".{path.name}.new")
-    with draft.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-
-
 def _cut_torn_line(path: Path) -> bool:
     """Cut off what follows the last newline; tell whether there was anything."""
     if not path.exists():

@@ -2,17 +2,17 @@
 
 # ruff: noqa: D103 (the table holds what each command does)
 
-import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from protocol import gtp
 from protocol.commands.arguments import UNLIMITED, Integer, Optional, Text
 from protocol.commands.table import command
+from protocol.files import write_whole
 from protocol.session import Session
 from tanbo_engine import record, setups
-from tanbo_engine.game import Move
+from tanbo_engine.game import Game, Move
 from tanbo_engine.record import Headers, LoadedGame, RecordError
 
 
@@ -45,16 +45,20 @@ def loadsgf(session: Session, name: str, before: int | None) -> str:
 @command(
     "printsgf",
     Optional(Text("FILE|-")),
-    help="The game as SGF; with a file, write it there.",
+    Optional(Text("explanations")),
+    help="The game as SGF; with a file, write it there; with the word explanations, "
+    "what was asked about it stands as comments.",
 )
-def printsgf(session: Session, name: str | None) -> str:
-    text = _sgf(session)
+def printsgf(session: Session, name: str | None, extra: str | None) -> str:
+    if extra not in (None, "explanations"):
+        raise gtp.GtpError(f"{extra[:20]!r} is no part of a file: use explanations")
+    text = _sgf(session, _explanations(session) if extra else {})
     if name is None or name == "-":
         return text
     _require_files(session)
     try:
         # The file behind a link is meant, not the link.
-        _write_whole(Path(os.path.realpath(name)), text.encode())
+        write_whole(Path(os.path.realpath(name)), text.encode())
     except OSError as error:
         raise gtp.GtpError(f"cannot write {name[:60]}: {error.strerror}") from error
     return ""
@@ -73,7 +77,29 @@ def _setup(session: Session, loaded: LoadedGame) -> setups.Setup:
     return session.setup if size == session.game.size else setups.for_size(size)
 
 
-def _sgf(session: Session) -> str:
+def _explanations(session: Session) -> dict[int, str]:
+    """Return what was asked and answered, by the number of moves made before.
+
+    Questions about positions that were taken back are left out.
+    """
+    game = Game(session.game.start)
+    positions = [game.position]
+    for move in session.game.moves:
+        if move.point is None:
+            game.close(move.color)
+        else:
+            game.play(move.point)
+        positions.append(game.position)
+    texts: dict[int, str] = {}
+    for question in session.questions:
+        turn = question.turn
+        if turn < len(positions) and question.position == positions[turn]:
+            text = f"{question.text}\n{question.answer.text}"
+            texts[turn] = f"{texts[turn]}\n\n{text}" if turn in texts else text
+    return texts
+
+
+def _sgf(session: Session, explanations: Mapping[int, str]) -> str:
     """Return the game as SGF, with what its file says as far as that still holds."""
     game, loaded = session.game, session.loaded
     headers, comments = Headers(), dict[int, str]()
@@ -87,6 +113,13 @@ def _sgf(session: Session) -> str:
     headers = headers._replace(setup="" if setup is None else setup.name)
     if game.winner is not None and not headers.result:
         headers = headers._replace(result=f"{game.winner.initial}+1")
+    for number, text in explanations.items():
+        if number:
+            old = comments.get(number)
+            comments[number] = f"{old}\n\n{text}" if old else text
+        else:
+            old = headers.comment
+            headers = headers._replace(comment=f"{old}\n\n{text}" if old else text)
     return record.sgf(game, headers, comments)
 
 
@@ -95,22 +128,3 @@ def _count_shared(moves: Sequence[Move], others: Sequence[Move]) -> int:
     pairs = enumerate(zip(moves, others, strict=False))
     parting = (number for number, (one, other) in pairs if one != other)
     return next(parting, min(len(moves), len(others)))
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees the old or the new one, never a part.
-
-    Raises:
-        OSError: it cannot be written, or is a folder or a device.
-    """
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "not a plain file")
-    draft = path.with_name(f".{path.name}.new")
-    try:
-        with draft.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

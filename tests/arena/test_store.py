@@ -19,8 +19,8 @@ from protocol.arena.store import (
     finished,
     read_games,
     standing,
-    write_whole,
 )
+from protocol.files import write_whole
 
 from .support import ROOT, played, result
 

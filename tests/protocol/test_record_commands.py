@@ -396,3 +396,20 @@ def test_show_to_a_reader_that_goes(game_file: Path) -> None:
         cwd=ROOT,
     )
     assert (done.stdout, done.stderr) == (b"dense-3x3\n", b"")
+
+
+async def test_explanations_go_into_the_file_when_asked_for() -> None:
+    session = new_session()
+    await ask(session, "tanbo-explain A2")
+    await ask(session, "play b A2")
+    await ask(session, "tanbo-explain_last")
+    await ask(session, "play w B1")
+    await ask(session, "tanbo-explain D4")
+    await ask(session, "undo")
+    assert "tanbo-explain" not in await ask(session, "printsgf")
+    text = await ask(session, "printsgf - explanations")
+    loaded = read_sgf(text.encode())
+    assert loaded.headers.comment.startswith("tanbo-explain A2 black\n")
+    assert loaded.comments[1].startswith("tanbo-explain_last")
+    assert "D4" not in loaded.comments[1]  # the position was taken back
+    assert "explanations" in await refusal(session, "printsgf - comments")
