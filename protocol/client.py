@@ -37,8 +37,14 @@ from anyio.from_thread import start_blocking_portal
 
 from protocol import gtp
 from tanbo_engine import setups
-from tanbo_engine.game import Game
-from tanbo_engine.points import Color, format_vertex, looks_like_vertex
+from tanbo_engine.game import Game, Move
+from tanbo_engine.points import (
+    Color,
+    VertexError,
+    format_vertex,
+    looks_like_vertex,
+    parse_vertex,
+)
 from tanbo_engine.rules import Position
 
 COMMAND_SECONDS = 15.0
@@ -539,10 +545,10 @@ class Genmove(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What the engine was told: start and moves, such as ``B C4``."""
+    """What the engine was told: start and moves, as a `Game` keeps them."""
 
     start: Position
-    moves: list[str]
+    moves: list[Move]
 
 
 async def open_engine(
@@ -707,9 +713,7 @@ class Engine:
             line = f"genmove {color.initial}"
             self._fault = ProtocolError(self.label, line, what, self.stderr_tail)
             raise self._fault
-        if known is not None and move != "resign":
-            known.moves.append(f"{color.initial} {move}")
-        self._known = known
+        self._known = _after(known, color, move)
         return Genmove(move, taken / 1e9)
 
     async def sync(
@@ -819,13 +823,19 @@ class Engine:
         """Return the commands that lead from what the engine was told to the wanted."""
         known = self._known
         if known is None or known.start != wanted.start:
-            return [*self._opening(wanted.start), *self._plays(wanted.moves)]
-        pairs = zip(known.moves, wanted.moves, strict=False)
-        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            return self._whole(wanted)
+        # Mostly one move is new: whole lists compare faster than their items.
+        shared = len(known.moves)
+        if wanted.moves[:shared] != known.moves:
+            pairs = zip(known.moves, wanted.moves, strict=False)
+            shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         undone = len(known.moves) - shared
         if undone and not (shared and self.knows("undo")):
-            return [*self._opening(wanted.start), *self._plays(wanted.moves)]
-        return ["undo"] * undone + self._plays(wanted.moves[shared:])
+            return self._whole(wanted)
+        return ["undo"] * undone + self._plays(wanted, shared)
+
+    def _whole(self, wanted: _Known) -> list[str]:
+        return [*self._opening(wanted.start), *self._plays(wanted, 0)]
 
     def _opening(self, start: Position) -> list[str]:
         """Return the commands that begin a game at a start position."""
@@ -867,7 +877,13 @@ class Engine:
         )
         return [" ".join((loader, *stones)), *turn]
 
-    def _plays(self, moves: Sequence[str]) -> list[str]:
+    def _plays(self, wanted: _Known, first: int) -> list[str]:
+        """Return the commands that make the moves from a number on."""
+        size = wanted.start.size
+        moves = [
+            f"{color.initial} {'pass' if point is None else format_vertex(size, point)}"
+            for color, point in wanted.moves[first:]
+        ]
         if len(moves) > 1 and self.knows("gogui-play_sequence"):
             return [" ".join(("gogui-play_sequence", *moves))]
         return [f"play {move}" for move in moves]
@@ -887,11 +903,21 @@ def _checked(line: str) -> str:
 def _wanted(target: Game | Position) -> _Known:
     if isinstance(target, Position):
         return _Known(target, [])
-    moves = []
-    for color, point in target.moves:
-        vertex = "pass" if point is None else format_vertex(target.size, point)
-        moves.append(f"{color.initial} {vertex}")
-    return _Known(target.start, moves)
+    return _Known(target.start, list(target.moves))
+
+
+def _after(known: _Known | None, color: Color, answer: str) -> _Known | None:
+    """Return what the engine knows after its own move; None if that is no move."""
+    if known is None or answer == "resign":
+        return known
+    point = None
+    if answer != "pass":
+        try:
+            point = parse_vertex(known.start.size, answer)
+        except VertexError:
+            return None
+    known.moves.append(Move(color, point))
+    return known
 
 
 class SimpleEngine:
