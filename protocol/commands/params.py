@@ -5,8 +5,9 @@ What there is to change, its types and bounds come from `config.Settings`.
 
 # ruff: noqa: D103 (the table holds what each command does)
 
-import json
 from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from protocol import config, gtp
 from protocol.commands.arguments import Rest, Text
@@ -34,7 +35,8 @@ def get_param(session: Session, name: str) -> str:
 
 @command("kata-get-params", help="All of them as a JSON object.")
 def get_params(session: Session) -> str:
-    return json.dumps({name: _value(session, name) for name in config.PARAMS})
+    values = {name: _value(session, name) for name in config.PARAMS}
+    return msgspec.json.encode(values).decode()
 
 
 @command(
@@ -55,8 +57,8 @@ def set_param(session: Session, name: str, value: str) -> str:
 )
 def set_params(session: Session, words: Sequence[str]) -> str:
     try:
-        values = json.loads(" ".join(words))
-    except ValueError as error:
+        values = msgspec.json.decode(" ".join(words))
+    except msgspec.DecodeError as error:
         raise gtp.GtpError(f"no JSON object: {error}") from error
     if not isinstance(values, dict):
         raise gtp.GtpError('use a JSON object, such as {"nodes": 1000}')

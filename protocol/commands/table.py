@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
     Attributes:
         name: what a line begins with.
-        arguments: what follows; only the last may take a varying number of tokens.
+        arguments: what follows; one that may be left out has only such ones behind it.
         handler: does it.
         help: one line on what it does and answers.
         errors: the fixed error texts it may answer besides ``syntax error``.

@@ -29,8 +29,10 @@ def test_every_command_is_documented() -> None:
         assert "\n" not in entry.help
         assert entry.usage.startswith(entry.name)
         assert entry.usage.isascii()
-        fixed = [a.usage for a in entry.arguments[:-1] if a.least != a.most]
-        assert not fixed, f"{entry.name}: only the last argument may vary"
+        # What a token belongs to must be plain from its place alone.
+        least = [argument.least for argument in entry.arguments]
+        assert least == sorted(least, reverse=True), entry.name
+        assert all(argument.most == 1 for argument in entry.arguments[:-1]), entry.name
 
 
 def test_usage_is_made_of_the_arguments() -> None:
