@@ -152,6 +152,9 @@ def _start(query: Query) -> rules.Position:
     setup = _setup(query)
     start = setup.position()
     if query.initial_stones:
+        if query.setup is not None:
+            text = "give setup or initialStones, not both"
+            raise FieldError(text, "initialStones", query.id)
         start = _loaded(query, setup)
     if query.initial_player is not None:
         start = start._replace(to_move=_COLORS[query.initial_player])

@@ -128,11 +128,17 @@ class Tanbo:
         """Make moves, by vertex or point, beginning with the side to move.
 
         Raises:
-            points.VertexError: not a vertex of this board.
-            rules.IllegalMove: with the reason; moves before it have been made.
+            points.VertexError: not a vertex of this board; no move is made then.
+            rules.IllegalMove: with the reason; no move is made then.
         """
-        for move in moves:
-            self.game.play(self.point(move) if isinstance(move, str) else move)
+        made = len(self.game.moves)
+        try:
+            for move in moves:
+                self.game.play(self.point(move) if isinstance(move, str) else move)
+        except ValueError:
+            while len(self.game.moves) > made:
+                self.game.undo()
+            raise
 
     def undo(self) -> str | None:
         """Take back the last move; return its vertex, None for a pass.

@@ -90,6 +90,8 @@ class Game:
         Raises:
             IndexError: no move has been made since the start.
         """
+        if not self.moves:
+            raise IndexError("no move has been made since the start")
         move = self.moves.pop()
         if move.point is not None:
             self._position.unmake()

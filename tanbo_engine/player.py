@@ -124,7 +124,11 @@ class SearchPlayer:
             stop: set from any thread, ends the search with what it has.
             salt: tells games of one process apart (CONTRACT.md, Randomness).
             stream: who is told reports on the way, in the thread that searches.
+
+        Raises:
+            ValueError: a limit or an interval that is below 0 or no number.
         """
+        _check(limits, stream)
         began = time.monotonic()
         with self._busy:
             key = game.kernel.key
@@ -184,6 +188,17 @@ class SearchPlayer:
         return await run_stoppable(
             lambda: self.search(game, limits, stop, salt, stream), stop
         )
+
+
+def _check(limits: Limits, stream: Stream | None) -> None:
+    """Refuse what no clock and no count can reach."""
+    seconds, visits = limits
+    if seconds is not None and not seconds >= 0:
+        raise ValueError(f"seconds are 0 or more, not {seconds}")
+    if visits is not None and (not isinstance(visits, int) or visits < 0):
+        raise ValueError(f"visits are a whole number, not {visits!r}")
+    if stream is not None and not stream.interval > 0:
+        raise ValueError(f"an interval is more than 0 seconds, not {stream.interval}")
 
 
 async def run_stoppable(work: Callable[[], _Result], stop: StopFlag) -> _Result:

@@ -154,7 +154,7 @@ def load_sgf(path: Path, setup: setups.Setup | None = None) -> LoadedGame:
     """
     try:
         if not path.is_file():  # a pipe or a device may never end
-            raise RecordError("no such file")
+            raise RecordError("not a plain file" if path.exists() else "no such file")
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:

@@ -58,7 +58,7 @@ def set_param(session: Session, name: str, value: str) -> str:
 def set_params(session: Session, words: Sequence[str]) -> str:
     try:
         values = msgspec.json.decode(" ".join(words))
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise gtp.GtpError(f"no JSON object: {error}") from error
     if not isinstance(values, dict):
         raise gtp.GtpError('use a JSON object, such as {"nodes": 1000}')

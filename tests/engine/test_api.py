@@ -49,7 +49,7 @@ def test_what_cannot_be_played_says_why(move: str | int, error: type) -> None:
     tanbo = new_game()
     with pytest.raises(error):
         tanbo.play("B1", move)
-    assert len(tanbo.game.moves) == 1
+    assert not tanbo.game.moves
 
 
 def test_legal_moves_are_sorted_by_column_and_row() -> None:
@@ -187,3 +187,25 @@ def test_sgf_goes_out_and_comes_in() -> None:
     assert "RE[W+R]" in tanbo.sgf(Headers(result="W+R"))
     with pytest.raises(RecordError):
         Tanbo.from_sgf("(;GM[1]SZ[8])")
+
+
+def test_several_moves_are_all_or_none() -> None:
+    game = Tanbo("dense-7x7")
+    for moves in (("A2", "ZZ"), ("A2", "D4")):
+        with pytest.raises(ValueError, match=moves[1]):
+            game.play(*moves)
+        assert not game.game.moves
+
+
+def test_wrong_limits_are_refused() -> None:
+    game = Tanbo("dense-7x7")
+    nan = float("nan")
+    wrong: list[dict[str, float]] = [{"seconds": nan}, {"seconds": -1}, {"visits": -1}]
+    for limits in (*wrong, {"visits": 1.5}):
+        with pytest.raises(ValueError, match=r"seconds are|visits are"):
+            game.best_move(**limits)  # type: ignore[arg-type]
+    for interval in (nan, -1.0, 0.0):
+        with pytest.raises(ValueError, match="an interval is"):
+            next(iter(game.analyze(visits=10, interval=interval)))
+    with pytest.raises(IndexError, match="no move has been made"):
+        game.undo()

@@ -66,6 +66,7 @@ async def test_several_at_once_are_all_or_none() -> None:
         ("kata-set-param memory 1000000", "memory: this machine has no "),
         ("kata-set-param player best", "player: expected auto, puct, puct0 or uct"),
         ("kata-set-params nodes", "no JSON object: "),
+        ("kata-set-params " + "[" * 5000, "no JSON object: "),
         ("kata-set-params [1]", "use a JSON object, such as"),
         ("tanbo-params nodes many", "nodes: expected a whole number"),
     ],
