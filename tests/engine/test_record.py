@@ -444,8 +444,10 @@ def test_load(tmp_path: Path) -> None:
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
-    for name in ("missing", ".", os.devnull):
-        with pytest.raises(RecordError, match=r"^no such file$"):
+    with pytest.raises(RecordError, match=r"^no such file$"):
+        load_sgf(tmp_path / "missing")
+    for name in (".", os.devnull):
+        with pytest.raises(RecordError, match=r"^not a plain file$"):
             load_sgf(tmp_path / name)
     with pytest.raises(RecordError, match=r"^cannot be read: "):
         load_sgf(tmp_path / ("x" * 5000))
