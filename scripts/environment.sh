@@ -127,6 +127,8 @@ for need in tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires
         --editable ".$extra"
     "$1/bin/python" -I -c 'import tanbo_engine._kernel' ||
         fail "the kernel was built but cannot be loaded"
+    # A fast start also where the environment forbids Python to write its caches.
+    "$1/bin/python" -I -m compileall -q "$root/protocol" "$root/tanbo_engine" >&2 || true
     describe "$1" >"$1/.installed-$2"
 }
 
