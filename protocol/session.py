@@ -15,7 +15,14 @@ from protocol.transcript import Transcript
 from tanbo_engine import __version__, clock, rules, setups
 from tanbo_engine._kernel import StopFlag
 from tanbo_engine.game import Game
-from tanbo_engine.player import Limits, Report, SearchPlayer, Stream, run_stoppable
+from tanbo_engine.player import (
+    MOST_VISITS,
+    Limits,
+    Report,
+    SearchPlayer,
+    Stream,
+    run_stoppable,
+)
 from tanbo_engine.points import Color, Size, format_vertex
 
 if TYPE_CHECKING:
@@ -26,7 +33,7 @@ Tell = Callable[[Report], Coroutine[Any, Any, None]]
 """Takes a report of a search that goes on; the search waits for it."""
 
 _LIVE_SECONDS = 0.25
-_UNLIMITED = Limits(visits=4_000_000_000)  # of the 32 bits that the tree counts in
+_UNLIMITED = Limits(visits=MOST_VISITS)
 _GLANCE = Limits(visits=32)
 
 _Result = TypeVar("_Result")

@@ -19,10 +19,9 @@ from typing import NamedTuple
 from tanbo_engine import notation, points, record, rules, setups
 from tanbo_engine._kernel import StopFlag
 from tanbo_engine.game import Game
-from tanbo_engine.player import Limits, Report, SearchPlayer, Stream
+from tanbo_engine.player import MOST_VISITS, Limits, Report, SearchPlayer, Stream
 from tanbo_engine.points import Color
 
-_MOST_VISITS = 4_000_000_000  # of the 32 bits that the tree counts in
 _SEED_BITS = 63
 
 
@@ -162,7 +161,7 @@ class Tanbo:
     @property
     def result(self) -> str | None:
         """``B+1`` or ``W+1``, None while the game goes on."""
-        return None if self.winner is None else f"{self.winner.initial}+1"
+        return self.game.result
 
     @property
     def position(self) -> rules.Position:
@@ -227,7 +226,7 @@ class Tanbo:
             ValueError: the game is over.
         """
         self._require_going_on()
-        limits = Limits(seconds, _MOST_VISITS if visits is None else visits)
+        limits = Limits(seconds, MOST_VISITS if visits is None else visits)
         return self._reports(Game(self.position), limits, interval)
 
     def _reports(self, game: Game, limits: Limits, interval: float) -> Reports:

@@ -51,6 +51,11 @@ class Game:
         return None if winner < 0 else Color(winner)
 
     @property
+    def result(self) -> str | None:
+        """``B+1`` or ``W+1``, as GTP and SGF write it; None before the end."""
+        return None if self.winner is None else f"{self.winner.initial}+1"
+
+    @property
     def position(self) -> rules.Position:
         """The current position as a value of `rules`."""
         black, white = (frozenset(self._position.stones(color)) for color in Color)

@@ -21,6 +21,9 @@ _LONGEST_SLICE = 1 << 16
 KINDS = {"auto": PUCT, "puct": PUCT, "puct0": PUCT0, "uct": UCT}
 """Players by name: the best for the board, and those that matches compare it with."""
 
+MOST_VISITS = 4_000_000_000
+"""A limit for searches that something else ends: the tree counts in 32 bits."""
+
 _Result = TypeVar("_Result")
 
 

@@ -114,8 +114,8 @@ def showboard(session: Session) -> str:
         f"to move: {game.to_move.word}",
         f"set-up: {session.setup.name}",
     ]
-    if game.winner is not None:
-        lines.append(f"result: {game.winner.initial}+1")
+    if game.result is not None:
+        lines.append(f"result: {game.result}")
     return "\n".join(lines)
 
 
@@ -125,10 +125,10 @@ def showboard(session: Session) -> str:
     errors=(gtp.CANNOT_SCORE,),
 )
 def final_score(session: Session) -> str:
-    winner = session.game.winner
-    if winner is None:
+    result = session.game.result
+    if result is None:
         raise gtp.GtpError(gtp.CANNOT_SCORE, "the game goes on")
-    return f"{winner.initial}+1"
+    return result
 
 
 @command(

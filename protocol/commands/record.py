@@ -111,8 +111,8 @@ def _sgf(session: Session, explanations: Mapping[int, str]) -> str:
             headers = headers._replace(result="")
     setup = record.setup_of(game.start)
     headers = headers._replace(setup="" if setup is None else setup.name)
-    if game.winner is not None and not headers.result:
-        headers = headers._replace(result=f"{game.winner.initial}+1")
+    if game.result is not None and not headers.result:
+        headers = headers._replace(result=game.result)
     for number, text in explanations.items():
         if number:
             old = comments.get(number)
