@@ -48,15 +48,15 @@ def _check_kernel(package: Path) -> None:
 
 
 def build_id() -> str:
-    """Return a hash of the release and of this package's sources: 12 hex digits.
+    """Return a hash of the release, sources and weights of this package: 12 hex digits.
 
     Of the sources, because compilers do not give the same kernel twice.
     """
     import hashlib  # here for the start-up time
 
     digest = hashlib.sha256(__version__.encode())
-    for source in sorted(_PACKAGE.glob("*.p[yx]*")):
-        if source.suffix in (".py", ".pxd"):
+    for source in sorted(_PACKAGE.iterdir()):
+        if source.suffix in (".py", ".pxd", ".bin"):
             digest.update(source.read_bytes())
     return digest.hexdigest()[:12]
 

@@ -1,7 +1,7 @@
 # Declarations of the compiled kernel: structures, tables, and the C signature of every
 # function in _kernel.py that Python does not call.
 
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     BLACK = 0
@@ -14,6 +14,10 @@ cdef enum:
     CELLS = 704  # 25x25 board with its guard cells, rounded up
     MAX_REMOVED = 4  # roots one move can remove (RULES.md P9): one more than proven
     MAX_DEPTH = 1024  # plies of one descent of the tree
+    UNBORN = 0  # instead of the index of a node's children: it has none,
+    EXPANDING = 1  # a thread is making them
+    KEPT = 1 << 15  # mark of a block, in `block`
+    MOST_WORKERS = 256
     PROTOTYPE_PLIES = 20
     LOGISTIC_STEPS = 256  # table steps per unit
     LOGISTIC_RANGE = 8  # beyond +-8 the table's last value stands
@@ -25,6 +29,17 @@ cdef enum:
     UNUSED = 1  # growth of what is no root's id: any sum may index growth, harmlessly
     GONE = 1 << 15  # growth of a removed root: from here upwards
     GROWTH_CHANGES = 8  # a placement changes own growth points by -4 to +3
+    KINDS = 12  # what a cell looks like from beside it; see `classify`
+    CENTRES = 38  # what it looks like from itself; see `centre_of`
+    QUADS = 3081  # four neighbours, up to symmetry
+    PATTERN_LANES = 8  # sums of local patterns
+    COUNTS = 7  # numbers about the whole board
+    INPUTS = PATTERN_LANES + COUNTS  # of the network behind the sums
+    HIDDEN = 16  # units of its hidden layer
+    EFFECTS = 5 * 7 * 3 * 2 * 4  # what a move can do; see `effect_number`
+    POLICY_STEPS = 256  # steps per unit of a policy's log weight
+    POLICY_MIDDLE = 8 * POLICY_STEPS
+    POLICY_SIZE = 2 * POLICY_MIDDLE + 1
 
 # The prototype recipe of SEARCH.md C3: first guesses there, confirmed by matches.
 cdef extern from *:
@@ -76,6 +91,7 @@ ctypedef struct Board:
     uint16_t place[2][CELLS]   # where a legal point is in that list
     uint16_t next[CELLS]       # next stone of the same root, 0 at the end
     uint8_t owner[CELLS]       # colour of the root with this id, or NOBODY
+    uint8_t stone[CELLS]       # colour of the stone on a filled cell; NOBODY on guards
     uint16_t growth[SUMS]      # growth points of each root; see UNUSED
 
 # What unmake needs. The list of a removed root stays in its (now empty) cells; only the
@@ -87,27 +103,57 @@ ctypedef struct Undo:
     uint16_t removed_count
     uint16_t removed[MAX_REMOVED]   # root ids, in the order of removal
 
-# One node of the search tree: a move and what became of it. Children are contiguous.
+# One node of the search tree: a move and what became of it. The children of a node are
+# one block of nodes, allocated after it, so that indices grow on the way down.
 ctypedef struct Node:
     double total       # sum of results for the side that made the move
-    uint32_t visits
-    uint32_t first     # index of the first child, 0 while there is none
+    uint32_t visits    # descents through it, those under way included
+    uint32_t first     # index of the first child, UNBORN or EXPANDING
     float prior
+    uint32_t parent    # index of the node that it is a child of
     uint16_t count     # number of children
     uint16_t cell      # the move
-    int8_t proof       # 1: the side that made the move wins, -1: it loses, 0: open
+    int16_t proof      # exact result, see chapter 7; 0: open
+    uint16_t block     # of the first of a block: nodes in it, and KEPT while collecting
 
-ctypedef struct Tree:
-    Node* nodes        # nodes[1] is the root, nodes[0] is not used
-    uint32_t capacity
-    uint32_t used
-    Random random
-    int kind           # KIND_PUCT, KIND_UCT or KIND_PUCT0
+# How a tree is searched: a seam for every step, so that a match can decide on it.
+ctypedef struct Recipe:
+    bint learned_value # leaves are valued by the learned evaluation, else the static one
+    bint learned_prior # moves are weighed by the learned policy, else by hand
     int plies          # of a rollout
-    bint full          # a node could not be expanded for lack of room
-    Board start        # the position that is searched
+    double exploration # PUCT constant
+    double urgency     # first-play urgency: taken from the parent's mean
+
+# What a thread that searches has of its own.
+ctypedef struct Worker:
+    Random random
     Board board        # of the descent in progress
     Node* path[MAX_DEPTH]
+
+# What all of them share. Nodes change while others read them: through chapter 7's
+# atomic steps only, where the tree is `shared`.
+ctypedef struct Tree:
+    Node* nodes        # nodes[0] and nodes[1] are not used
+    Worker* workers
+    uint32_t capacity
+    uint32_t used
+    uint32_t root      # index of the searched position
+    int kind           # KIND_PUCT, KIND_UCT or KIND_PUCT0
+    bint shared        # by more than one worker
+    uint32_t full      # 1: a node could not be expanded for lack of room
+    bint restricted    # moves that are `excluded` are not searched at the root
+    Recipe recipe
+    Board start        # the position that is searched
+    uint8_t excluded[CELLS]
+
+# The learned evaluation (chapter 6), as `load_weights` reads it.
+ctypedef struct Weights:
+    float linear[INPUTS]
+    float hidden[INPUTS][HIDDEN]
+    float hidden_bias[HIDDEN]
+    float output[HIDDEN]
+    float output_bias
+    float scale                # a lane's sum of pattern weights is divided by this
 
 # 1 Tables
 cdef uint64_t zobrist[2][CELLS]
@@ -115,8 +161,19 @@ cdef uint64_t side_key
 cdef double logistic_table[LOGISTIC_SIZE]
 cdef double growth_weight[GROWTH_CHANGES]
 cdef double log_table[257]
+cdef uint8_t kind_table[8 + 8][8 + 8]
+cdef uint8_t state_table[8][5]
+cdef uint16_t quad_table[KINDS * KINDS * KINDS * KINDS]
+cdef int16_t pattern_weights[CENTRES * QUADS][PATTERN_LANES]
+cdef int16_t policy_weights[CENTRES * QUADS]
+cdef int16_t effect_weights[EFFECTS]
+cdef double policy_table[POLICY_SIZE]
+cdef Weights weights
 cdef double exponential(double x) noexcept nogil
 cdef void fill_tables() noexcept nogil
+cdef void fill_pattern_tables() noexcept nogil
+cdef void number_quads() noexcept nogil
+cdef Index mirrored(Index code) noexcept nogil
 
 # 2 Random numbers
 cdef void seed_random(Random* state, uint64_t seed) noexcept nogil
@@ -165,28 +222,96 @@ cdef int random_game(Board* b, Random* random) noexcept nogil
 # 6 Evaluation and move priors
 cdef double logistic(double x) noexcept nogil
 cdef double static_value(const Board* b) noexcept nogil
+cdef double learned_value(const Board* b) noexcept nogil
+cdef void sum_patterns(const Board* b, int32_t* sums) noexcept nogil
+cdef void classify(const Board* b, uint8_t* kinds) noexcept nogil
+cdef int centre_of(const Board* b, Index cell, Index kind) noexcept nogil
+cdef double network(const float* inputs) noexcept nogil
+ctypedef struct Effect:
+    Index left         # growth points that the current root has afterwards
+    Index gain         # of them that are new, less those that are gone
+    Index spoilt       # growth points that other own roots lose
+    Index loses        # how many of those roots are bounded
+    Index takes        # 0 no growth point of the enemy, 1 one of many, 2 of 2, 3 the last
+
+cdef void look_ahead(const Board* b, Index cell, Effect* effect) noexcept nogil
 cdef double move_weight(const Board* b, Index cell) noexcept nogil
+cdef Index effect_number(const Effect* effect) noexcept nogil
+cdef double learned_weight(const Board* b, const uint8_t* kinds, Index cell) noexcept nogil
 cdef Index choose_rollout_move(const Board* b, Random* random) noexcept nogil
-cdef int plies_for(const Board* b, int kind) noexcept nogil
-cdef double rollout(Board* b, Random* random, int plies) noexcept nogil
+cdef void choose_recipe(Recipe* recipe, const Board* b, int kind) noexcept nogil
+cdef double rollout(Board* b, Random* random, const Recipe* recipe) noexcept nogil
 
 # 7 Tree search
-cdef void descend(Tree* t) noexcept nogil
-cdef void expand(Tree* t, Node* parent) noexcept nogil
+cdef extern from *:
+    """
+    /* Relaxed: every number may be read a moment late. Only the birth of children is
+       ordered, so that whoever sees their index sees them complete. */
+    #define read_relaxed(p) __atomic_load_n(p, __ATOMIC_RELAXED)
+    #define write_relaxed(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
+    #define read_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+    #define write_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+    #define add_relaxed(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
+    static inline double read_total(const double *p) {
+        double v; __atomic_load(p, &v, __ATOMIC_RELAXED); return v;
+    }
+    static inline void write_total(double *p, double v) {
+        __atomic_store(p, &v, __ATOMIC_RELAXED);
+    }
+    static inline void add_total(double *p, double v) {
+        double old = read_total(p), sum;
+        do sum = old + v;
+        while (!__atomic_compare_exchange(p, &old, &sum, 1, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    }
+    static inline int claim(uint32_t *p) {
+        uint32_t unborn = 0;
+        return __atomic_compare_exchange_n(p, &unborn, 1, 0, __ATOMIC_RELAXED,
+                                           __ATOMIC_RELAXED);
+    }
+    """
+    uint32_t read_visits "read_relaxed"(const uint32_t*) noexcept nogil
+    void write_visits "write_relaxed"(uint32_t*, uint32_t) noexcept nogil
+    uint32_t add_visits "add_relaxed"(uint32_t*, uint32_t) noexcept nogil
+    int read_proof "read_relaxed"(const int16_t*) noexcept nogil
+    void write_proof "write_relaxed"(int16_t*, int16_t) noexcept nogil
+    uint32_t read_first "read_acquire"(const uint32_t*) noexcept nogil
+    void write_first "write_release"(uint32_t*, uint32_t) noexcept nogil
+    double read_total(const double*) noexcept nogil
+    void write_total(double*, double) noexcept nogil
+    void add_total(double*, double) noexcept nogil
+    bint claim(uint32_t*) noexcept nogil
+
+cdef void descend(Tree* t, Worker* w) noexcept nogil
+cdef void visit(const Tree* t, Node* node) noexcept nogil
+cdef bint is_ripe(Tree* t, const Node* node) noexcept nogil
+cdef void expand(Tree* t, const Board* b, Node* parent) noexcept nogil
+cdef void add_children(Tree* t, const Board* b, Node* parent, Node* child) noexcept nogil
 cdef Node* select_puct(const Tree* t, const Node* parent) noexcept nogil
-cdef Node* select_uct(Tree* t, const Node* parent) noexcept nogil
-cdef double leaf_value(Tree* t, Node* leaf) noexcept nogil
-cdef void back_up(Tree* t, int depth, double value) noexcept nogil
+cdef Node* select_uct(const Tree* t, Random* random, const Node* parent) noexcept nogil
+cdef double leaf_value(const Tree* t, Worker* w, Node* leaf) noexcept nogil
+cdef void back_up(const Tree* t, Worker* w, int depth, double value) noexcept nogil
 cdef int proof_from_children(const Tree* t, const Node* parent) noexcept nogil
 cdef Node* best_child(const Tree* t, const Node* parent) noexcept nogil
+cdef bint is_better(const Node* one, const Node* two) noexcept nogil
 cdef double mean_result(const Node* node) noexcept nogil
 cdef double natural_log(uint32_t x) noexcept nogil
+cdef void clear_node(Node* node) noexcept nogil
+cdef Node snapshot(const Node* node) noexcept nogil
+cdef void plant(Tree* t) noexcept nogil
+cdef void unsettle(Tree* t) noexcept nogil
+cdef uint32_t find_child(const Tree* t, uint32_t parent, Index cell) noexcept nogil
+cdef void collect(Tree* t) noexcept nogil
+cdef void keep_reachable(Tree* t) noexcept nogil
+cdef uint32_t move_block(Tree* t, uint32_t source, uint32_t target, uint32_t size) noexcept nogil
 
 # 8 What Python sees
+cdef bint weights_are_loaded
 cdef int side_of(object color) except -1
+cdef int require_weights() except -1
 
 cdef class StopFlag:
-    cdef volatile int flag
+    cdef uint32_t flag
 
 cdef class Position:
     cdef Board board
@@ -200,6 +325,12 @@ cdef class Position:
 cdef class Search:
     cdef Tree tree
     cdef size_t memory
+    cdef dict changes
     cdef Position position
+    cdef bint is_started
+    cdef int worker_count
     cdef int take_memory(self) except -1
+    cdef int change_recipe(self) except -1
+    cdef bint reroot(self, undone, played) except -1
+    cdef int exclude(self, only) except -1
     cdef list line_from(self, const Node* node)

@@ -14,7 +14,7 @@ and two guard rows stop every neighbour look-up without a test.
 """
 
 import cython
-from cython.cimports.libc.math import sqrt
+from cython.cimports.libc.math import sqrt, sqrtf
 from cython.cimports.libc.stdlib import free, malloc, realloc
 from cython.cimports.libc.string import memcpy, memset
 
@@ -23,6 +23,8 @@ MOST_PERFT_DEPTH = 64
 PUCT = 0
 UCT = 1
 PUCT0 = 2
+MOST_VISITS = (1 << 32) - 1
+LANES = PATTERN_LANES
 
 # ---------------------------------------------------------------------------------
 # 1 Tables
@@ -57,6 +59,9 @@ def fill_tables():
         logistic_table[i] = 1 / (1 + exponential(x))
     for i in range(GROWTH_CHANGES):
         growth_weight[i] = exponential(GROWTH_GAIN * (i - 4))
+    for i in range(POLICY_SIZE):
+        x = cython.cast(cython.double, i - POLICY_MIDDLE) / POLICY_STEPS
+        policy_table[i] = exponential(x)
     # ln(1 + i/256) by the series of 2 artanh(z), z <= 1/3
     z: cython.double
     power: cython.double
@@ -67,6 +72,49 @@ def fill_tables():
         for color in range(1, 60, 2):
             log_table[i] += 2 * power / color
             power *= z * z
+
+
+def fill_pattern_tables():
+    """Fill the tables that number local patterns (`classify`, `centre_of`)."""
+    us: Index
+    them: Index
+    k: Index
+    for us in range(16):
+        for them in range(16):
+            kind_table[us][them] = 9  # a stone or off the board
+            if us < 8 and them < 8:
+                kind_table[us][them] = min(us, 2) * 3 + min(them, 2)
+    for us in range(8):
+        for k in range(5):
+            state_table[us][k] = 0 if us == 0 else (max(1, k) if us == 1 else 5)
+    number_quads()
+
+
+def number_quads():
+    """Number the neighbourhoods, equal ones up to turning and mirroring alike."""
+    numbers: uint16_t = 0
+    code: Index
+    least: Index
+    turned: Index
+    k: Index
+    for code in range(KINDS * KINDS * KINDS * KINDS):
+        least = code
+        turned = code
+        for k in range(4):
+            turned = turned // KINDS + turned % KINDS * (KINDS * KINDS * KINDS)
+            least = min(least, turned, mirrored(turned))
+        if least == code:
+            quad_table[code] = numbers
+            numbers += 1
+        else:
+            quad_table[code] = quad_table[least]
+
+
+def mirrored(code):
+    """Return the neighbourhood with its second and fourth cell swapped."""
+    second: Index = code // (KINDS * KINDS) % KINDS
+    fourth: Index = code % KINDS
+    return code + (fourth - second) * (KINDS * KINDS) + second - fourth
 
 
 def natural_log(x):
@@ -161,6 +209,7 @@ def lay_out(b, width, height):
     b.cell_count = (height + 2) * b.stride + 1
     for i in range(b.cell_count):
         b.owner[i] = NOBODY
+        b.stone[i] = NOBODY
         b.word[BLACK][i] = b.word[WHITE][i] = FILLED
     for i in range(SUMS):
         b.growth[i] = UNUSED
@@ -185,6 +234,7 @@ def set_up(b, stones):
             if root_of[i] == 0:
                 found_root(b, i, stones, root_of)
             b.stones[color] += 1
+            b.stone[i] = color
             b.word[BLACK][i] |= FILLED
             b.word[WHITE][i] |= FILLED
             for k in range(4):
@@ -255,6 +305,7 @@ def copy_board(target, source):
         )
     memcpy(target.next, source.next, size)
     memcpy(target.owner, source.owner, source.cell_count)
+    memcpy(target.stone, source.stone, source.cell_count)
     memcpy(target.growth, source.growth, size)
 
 
@@ -352,6 +403,7 @@ def place(
     drop_legal(b, color, cell)  # Step 1
     block(b, 1 - color, cell, cython.address(bounded))
     b.word[color][cell] |= FILLED  # Step 2
+    b.stone[cell] = color
     b.stones[color] += 1
     b.next[cell] = b.next[root]
     b.next[root] = cell
@@ -590,6 +642,7 @@ def restore_root(b, root):
         if is_single(word) and b.growth[word & SUM] < GONE:
             drop_legal(b, other, at)
             b.growth[word & SUM] -= 1
+        b.stone[at] = color
         b.word[color][at] |= FILLED
         b.word[other][at] |= FILLED
         b.stones[color] += 1
@@ -614,7 +667,7 @@ def count_paths(b, depth, stop):
     """Return the number of paths of exactly `depth` turns; early ends do not count."""
     if depth == 0:
         return 1
-    if winner_of(b) >= 0 or stop.flag:
+    if winner_of(b) >= 0 or read_visits(cython.address(stop.flag)):
         return 0
     moves: cython.int = b.count[b.to_move]
     if depth == 1:
@@ -697,49 +750,196 @@ def static_value(b):
     return logistic(lead / (BASE_SCALE + GROWTH_SCALE * points))
 
 
-def move_weight(b, cell):
-    """Return how promising a legal cell looks for the side to move; above 0.
+def learned_value(b):
+    """Return Black's win probability by the learned weights; exact after the end.
 
-    Looks at the four neighbours only: what the placement does to the growth points of
-    the current root, of other own roots and of the enemy root that it touches.
+    Sums over all cells what their local patterns are worth, in `LANES` lanes, and lets
+    a small network judge the sums and a few counts; from the side to move.
     """
+    if b.roots[BLACK] == 0:
+        return 0
+    if b.roots[WHITE] == 0:
+        return 1
+    us: Index = b.to_move
+    them: Index = 1 - us
+    sums: int32_t[PATTERN_LANES]
+    inputs: cython.float[INPUTS]
+    k: Index
+    side: cython.float = sqrtf(b.width * b.height)
+    sum_patterns(b, sums)
+    for k in range(PATTERN_LANES):
+        inputs[k] = sums[k] * (7 / (side * weights.scale))
+    inputs[PATTERN_LANES] = b.count[us] / side
+    inputs[PATTERN_LANES + 1] = b.count[them] / side
+    inputs[PATTERN_LANES + 2] = b.stones[us] / (2 * side)
+    inputs[PATTERN_LANES + 3] = b.stones[them] / (2 * side)
+    inputs[PATTERN_LANES + 4] = 2 * b.roots[us] / side
+    inputs[PATTERN_LANES + 5] = 2 * b.roots[them] / side
+    inputs[PATTERN_LANES + 6] = side / 10
+    value: cython.double = logistic(network(inputs))
+    return value if us == BLACK else 1 - value
+
+
+def sum_patterns(b, sums):
+    """Sum the weights of the pattern around every cell, lane by lane."""
+    kinds: uint8_t[CELLS]
+    classify(b, kinds)
+    memset(sums, 0, PATTERN_LANES * cython.sizeof(int32_t))
+    row: Index
+    column: Index
+    cell: Index
+    k: Index
+    lanes: cython.pointer(int16_t)
+    for row in range(1, b.height + 1):
+        cell = row * b.stride
+        for column in range(b.width):
+            cell += 1
+            lanes = pattern_weights[pattern_at(b, kinds, cell)]
+            for k in range(PATTERN_LANES):
+                sums[k] += lanes[k]
+
+
+def classify(b, kinds):
+    """Write what each cell looks like from beside it, to the side to move.
+
+    0 to 8: empty, 3 x own neighbours + enemy neighbours, more than two counted as two;
+    9 own stone, 10 enemy stone, 11 off the board.
+    """
+    us: cython.pointer(uint16_t) = b.word[b.to_move]
+    them: cython.pointer(uint16_t) = b.word[1 - b.to_move]
+    rank: uint8_t[3]
+    rank[:] = [0, 1, 2]
+    rank[b.to_move] = 0
+    rank[1 - b.to_move] = 1
+    i: Index
+    for i in range(b.cell_count):
+        kinds[i] = kind_table[us[i] >> 12][them[i] >> 12]
+        kinds[i] += rank[b.stone[i]] & -(us[i] >> 15)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def pattern_at(
+    b: cython.pointer(Board), kinds: cython.pointer(uint8_t), cell: Index
+) -> Index:
+    """Return the number of the local pattern at a cell: itself and four neighbours."""
+    quad: Index = kinds[cell - b.stride] * KINDS + kinds[cell + 1]
+    quad = (quad * KINDS + kinds[cell + b.stride]) * KINDS + kinds[cell - 1]
+    return quad_table[quad] + centre_of(b, cell, kinds[cell]) * QUADS
+
+
+def centre_of(b, cell, kind):
+    """Return what a cell looks like from itself, to the side to move.
+
+    0 to 35: empty, 6 x own state + enemy state; a state is 0 without neighbour, 5 with
+    more than one, else 1 to 4, the growth points of the neighbour's root (4 for more).
+    36 own stone, 37 enemy stone.
+    """
+    if kind >= 9:
+        return 36 + kind - 9
+    us: uint32_t = b.word[b.to_move][cell]
+    them: uint32_t = b.word[1 - b.to_move][cell]
+    ours: Index = b.growth[us & SUM]
+    theirs: Index = b.growth[them & SUM]
+    ours = ours if ours < 4 else 4
+    theirs = theirs if theirs < 4 else 4
+    return state_table[us >> 12][ours] * 6 + state_table[them >> 12][theirs]
+
+
+def network(inputs):
+    """Return the network's log odds: a linear term and one hidden layer."""
+    units: cython.float[HIDDEN]
+    total: cython.float = weights.output_bias
+    i: Index
+    k: Index
+    memcpy(units, weights.hidden_bias, cython.sizeof(units))
+    for i in range(INPUTS):
+        total += inputs[i] * weights.linear[i]
+        for k in range(HIDDEN):
+            units[k] += inputs[i] * weights.hidden[i][k]
+    for k in range(HIDDEN):
+        total += (units[k] if units[k] > 0 else 0) * weights.output[k]
+    return total
+
+
+def look_ahead(b, cell, effect):
+    """Write what a placement by the side to move does; only its neighbours matter."""
     color: Index = b.to_move
     word: uint32_t = b.word[color][cell]
     root: Index = word & SUM
     around: Index[4]
     around[:] = [-b.stride, -1, 1, b.stride]
     spoilt: Index[4]
-    spoilt_count: Index = 0
-    gain: Index = -1  # the cell itself
     i: Index
     k: Index
+    effect.spoilt = 0
+    effect.gain = -1  # the cell itself
+    effect.loses = 0
+    effect.takes = 0
     for k in range(4):
         word = b.word[color][cell + around[k]]
         if word == 0:
-            gain += 1
+            effect.gain += 1
         elif is_single(word):
             if (word & SUM) == root:
-                gain -= 1
+                effect.gain -= 1
             else:
-                spoilt[spoilt_count] = word & SUM
-                spoilt_count += 1
-    if b.growth[root] + gain == 0:
-        return SELF_BOUNDING
-    weight: cython.double = growth_weight[gain - spoilt_count + 4]
+                spoilt[effect.spoilt] = word & SUM
+                effect.spoilt += 1
+    effect.left = b.growth[root] + effect.gain
     word = b.word[1 - color][cell]
     if is_single(word):
-        weight *= TAKES_GROWTH
-        if b.growth[word & SUM] == 1:
-            weight *= REMOVES_ENEMY
+        k = b.growth[word & SUM]
+        effect.takes = 4 - k if k < 3 else 1
     hits: Index
-    for k in range(spoilt_count):
+    for k in range(effect.spoilt):
         hits = 1
         for i in range(k):
             if spoilt[i] == spoilt[k]:
                 hits += 1
         if hits == b.growth[spoilt[k]]:
-            weight *= LOSES_OWN
+            effect.loses += 1
+
+
+def move_weight(b, cell):
+    """Return how promising a legal cell looks for the side to move; above 0.
+
+    The hand-set policy of the prototype (SEARCH.md C3).
+    """
+    effect: Effect
+    look_ahead(b, cell, cython.address(effect))
+    if effect.left == 0:
+        return SELF_BOUNDING
+    weight: cython.double = growth_weight[effect.gain - effect.spoilt + 4]
+    if effect.takes != 0:
+        weight *= TAKES_GROWTH
+    if effect.takes == 3:
+        weight *= REMOVES_ENEMY
+    for _ in range(effect.loses):
+        weight *= LOSES_OWN
     return weight
+
+
+def effect_number(effect):
+    """Return the number of an effect, below `EFFECTS`; extremes count as one."""
+    number: Index = effect.left if effect.left < 4 else 4
+    number = number * 7 + (effect.gain + 3 if effect.gain > -3 else 0)
+    number = number * 3 + (effect.spoilt if effect.spoilt < 2 else 2)
+    return (number * 2 + (effect.loses > 0)) * 4 + effect.takes
+
+
+def learned_weight(b, kinds, cell):
+    """Return the same by the learned policy: of the pattern and of the effect.
+
+    `kinds` is what `classify` wrote.
+    """
+    effect: Effect
+    look_ahead(b, cell, cython.address(effect))
+    log: Index = POLICY_MIDDLE + policy_weights[pattern_at(b, kinds, cell)]
+    log += effect_weights[effect_number(cython.address(effect))]
+    return policy_table[max(0, min(log, POLICY_SIZE - 1))]
 
 
 def choose_rollout_move(b, random):
@@ -755,28 +955,23 @@ def choose_rollout_move(b, random):
     return two
 
 
-def plies_for(b, kind):
-    """Return how long a rollout is, in plies, by the size of the board.
-
-    Short ones cost less, but on larger boards the static evaluation needs calmer
-    positions. Measured in matches at equal time (CHANGELOG.md).
-    """
-    area: cython.int = b.width * b.height
-    if kind == KIND_PUCT0:
-        return PROTOTYPE_PLIES
-    if area <= 49:
-        return 12
-    return 20 if area <= 225 else 40
+def choose_recipe(recipe, b, kind):
+    """Write how to search a board of this size, as matches have shown it best."""
+    recipe.learned_value = kind == KIND_PUCT
+    recipe.learned_prior = kind == KIND_PUCT
+    recipe.exploration = EXPLORATION
+    recipe.urgency = 0
+    recipe.plies = 0 if kind == KIND_PUCT else PROTOTYPE_PLIES
 
 
-def rollout(b, random, plies):
+def rollout(b, random, recipe):
     """Play a short informed game on `b`; return Black's win probability at its end."""
     ply: cython.int
-    for ply in range(plies):
+    for ply in range(recipe.plies):
         if b.roots[BLACK] == 0 or b.roots[WHITE] == 0:
             break
         make_move(b, choose_rollout_move(b, random), cython.NULL)
-    return static_value(b)
+    return learned_value(b) if recipe.learned_value else static_value(b)
 
 
 # ---------------------------------------------------------------------------------
@@ -784,84 +979,150 @@ def rollout(b, random, plies):
 #
 # A result is always seen from the side that made the move of the node it is stored
 # in. `proof` is an exact result: it comes from finished games and from the children
-# (Winands, Bjornsson, Saito 2008), never from an evaluation.
+# (Winands, Bjornsson, Saito 2008), never from an evaluation. 1 + n: that side wins n
+# turns later, as far as is proven; -1 - n: it loses so.
+#
+# Several workers may search one tree at once, without locks (Enzenberger, Mueller
+# 2009). A descent counts in the visits of its path from its beginning on, and as a loss
+# until its value is added: so workers keep out of each other's way.
 
 
-def descend(t):
+def descend(t, w):
     """Make one visit: from the root to a leaf, and the leaf's value back up.
 
     Step 1  Start at the searched position.
     Step 2  Walk down while the node has children. A node gets them on its second
-            visit, which keeps the tree to what proved interesting once.
+            visit, which keeps the tree to what proved interesting once; later, where
+            memory runs short.
     Step 3  At each node take the child that PUCT (or UCB1) prefers.
     Step 4  Stop at a node with a proof: nothing is left to find out there.
-    Step 5  Value the leaf: exact if the game is over, else a rollout closed by the
-            static evaluation (UCT: a uniformly random game to the end).
+    Step 5  Value the leaf: exact if the game is over, else by the evaluation, behind a
+            rollout where the recipe has one (UCT: a uniformly random game to the end).
     Step 6  Add the value to every node on the way, and pass proofs up.
     """
+    b: cython.pointer(Board) = cython.address(w.board)
     depth: cython.int = 0
-    node: cython.pointer(Node) = cython.address(t.nodes[1])
-    copy_board(cython.address(t.board), cython.address(t.start))  # Step 1
-    t.path[0] = node
-    while node.proof == 0 and depth < MAX_DEPTH - 1:  # Steps 2 and 4
-        if node.first == 0 and node.visits > 0:
-            expand(t, node)
-        if node.first == 0:
+    node: cython.pointer(Node) = cython.address(t.nodes[t.root])
+    copy_board(b, cython.address(t.start))  # Step 1
+    w.path[0] = node
+    visit(t, node)
+    while read_proof(cython.address(node.proof)) == 0 and depth < MAX_DEPTH - 1:
+        if read_first(cython.address(node.first)) == UNBORN and is_ripe(t, node):
+            expand(t, b, node)
+        if read_first(cython.address(node.first)) <= EXPANDING:
             break
-        node = select_uct(t, node) if t.kind == KIND_UCT else select_puct(t, node)
-        make_move(cython.address(t.board), node.cell, cython.NULL)
+        if t.kind == KIND_UCT:
+            node = select_uct(t, cython.address(w.random), node)
+        else:
+            node = select_puct(t, node)
+        make_move(b, node.cell, cython.NULL)
         depth += 1
-        t.path[depth] = node
-    back_up(t, depth, leaf_value(t, node))  # Steps 5 and 6
+        w.path[depth] = node
+        visit(t, node)
+    back_up(t, w, depth, leaf_value(t, w, node))  # Steps 5 and 6
 
 
-def expand(t, parent):
-    """Give a node its children with normalised priors, if the tree has room."""
-    b: cython.pointer(Board) = cython.address(t.board)
-    moves: cython.int = b.count[b.to_move]
-    if t.used + moves > t.capacity:
-        t.full = True
+def visit(t, node):
+    """Count a descent through a node."""
+    if t.shared:
+        add_visits(cython.address(node.visits), 1)
+    else:
+        node.visits += 1
+
+
+def is_ripe(t, node):
+    """Tell whether a node has had the visits that its children's memory is worth.
+
+    One, and more the fuller the tree is, from half on: it shall not stop growing where
+    the search looks most.
+    """
+    before: uint32_t = read_visits(cython.address(node.visits)) - 1
+    if t.kind != KIND_PUCT or before == 0:
+        return before > 0
+    sixteenths: uint64_t = read_visits(cython.address(t.used))
+    sixteenths = sixteenths * 16 // t.capacity
+    if before >> (sixteenths - 8 if sixteenths > 8 else 0) > 0:
+        return True
+    write_visits(cython.address(t.full), 1)
+    return False
+
+
+def expand(t, b, parent):
+    """Give a node its children, if the tree has room and no other worker does so."""
+    moves: uint32_t = b.count[b.to_move]
+    if not claim(cython.address(parent.first)):
         return
-    child: cython.pointer(Node) = cython.address(t.nodes[t.used])
+    first: uint32_t = add_visits(cython.address(t.used), moves)
+    if first > t.capacity - moves:
+        add_visits(cython.address(t.used), -moves)
+        write_visits(cython.address(t.full), 1)
+        write_first(cython.address(parent.first), UNBORN)
+        return
+    parent.count = moves
+    add_children(t, b, parent, cython.address(t.nodes[first]))
+    write_first(cython.address(parent.first), first)
+
+
+def add_children(t, b, parent, child):
+    """Make the block of a node's children, with normalised priors."""
+    kinds: uint8_t[CELLS]
     total: cython.double = 0
     weight: cython.double
-    i: cython.int
-    for i in range(moves):
+    cell: Index
+    i: Index
+    if t.recipe.learned_prior:
+        classify(b, kinds)
+    for i in range(b.count[b.to_move]):
+        cell = b.legal[b.to_move][i]
         weight = 1
-        if t.kind != KIND_UCT:
-            weight = move_weight(b, b.legal[b.to_move][i])
-        child[i].cell = b.legal[b.to_move][i]
+        if t.recipe.learned_prior:
+            weight = learned_weight(b, kinds, cell)
+        elif t.kind != KIND_UCT:
+            weight = move_weight(b, cell)
+        clear_node(cython.address(child[i]))
+        child[i].cell = cell
         child[i].prior = weight
-        child[i].total = 0
-        child[i].visits = 0
-        child[i].first = 0
-        child[i].count = 0
-        child[i].proof = 0
+        child[i].parent = parent - t.nodes
         total += weight
-    for i in range(moves):
+    child.block = b.count[b.to_move]
+    for i in range(b.count[b.to_move]):
         child[i].prior /= total
-    parent.count = moves
-    parent.first = t.used
-    t.used += moves
+
+
+def clear_node(node):
+    """Make a node without visits, children and proof."""
+    memset(node, 0, cython.sizeof(Node))
 
 
 def select_puct(t, parent):
     """Return the child with the largest mean + c * prior * sqrt(N) / (1 + n).
 
-    An unvisited child counts with its parent's mean (first-play urgency). Proven
-    losses are passed over; a parent whose children all lose is proven itself.
+    An unvisited child counts with its parent's mean, less the urgency of the recipe
+    (first-play urgency). Proven losses are passed over; a parent whose children all
+    lose is proven itself.
     """
-    urgency: cython.double = 1 - mean_result(parent)
-    reach: cython.double = EXPLORATION * sqrt(cython.cast(cython.double, parent.visits))
+    visits: cython.double = read_visits(cython.address(parent.visits)) - 1
+    reach: cython.double = t.recipe.exploration * sqrt(visits)
+    urgency: cython.double = 0.5
+    if visits > 0:
+        urgency = 1 - read_total(cython.address(parent.total)) / visits
+    urgency -= t.recipe.urgency
+    barred: cython.bint = t.restricted and parent == t.nodes + t.root
     child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
     best: cython.pointer(Node) = child
-    most: cython.double = -1
+    most: cython.double = -2
     score: cython.double
+    seen: uint32_t
     i: cython.int
     for i in range(parent.count):
-        if child.proof >= 0:
-            score = child.total / child.visits if child.visits != 0 else urgency
-            score += reach * child.prior / (1 + child.visits)
+        if read_proof(cython.address(child.proof)) >= 0 and not (
+            barred and t.excluded[child.cell]
+        ):
+            seen = read_visits(cython.address(child.visits))
+            score = urgency
+            if seen != 0:
+                score = read_total(cython.address(child.total)) / seen
+            score += reach * child.prior / (1 + seen)
             if score > most:
                 most = score
                 best = child
@@ -869,21 +1130,26 @@ def select_puct(t, parent):
     return best
 
 
-def select_uct(t, parent):
+def select_uct(t, random, parent):
     """Return the child that UCB1 prefers; unvisited ones first, at random."""
     child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
     best: cython.pointer(Node) = child
     most: cython.double = -1
     score: cython.double
-    spread: cython.double = natural_log(parent.visits)
+    spread: cython.double = natural_log(read_visits(cython.address(parent.visits)) - 1)
+    barred: cython.bint = t.restricted and parent == t.nodes + t.root
+    seen: uint32_t
     i: cython.int
     for i in range(parent.count):
-        if child.proof >= 0:
-            if child.visits == 0:
-                score = 1e3 + random_below(cython.address(t.random), 1 << 20)
+        if read_proof(cython.address(child.proof)) >= 0 and not (
+            barred and t.excluded[child.cell]
+        ):
+            seen = read_visits(cython.address(child.visits))
+            if seen == 0:
+                score = 1e3 + random_below(random, 1 << 20)
             else:
-                score = child.total / child.visits
-                score += UCT_EXPLORATION * sqrt(spread / child.visits)
+                score = read_total(cython.address(child.total)) / seen
+                score += UCT_EXPLORATION * sqrt(spread / seen)
             if score > most:
                 most = score
                 best = child
@@ -891,78 +1157,211 @@ def select_uct(t, parent):
     return best
 
 
-def leaf_value(t, leaf):
+def leaf_value(t, w, leaf):
     """Return Black's win probability at a leaf; prove it if the game is over."""
-    b: cython.pointer(Board) = cython.address(t.board)
+    b: cython.pointer(Board) = cython.address(w.board)
     winner: cython.int = winner_of(b)
-    if winner >= 0:
-        leaf.proof = 1 if winner != b.to_move else -1
-    if leaf.proof != 0:
-        return 1 if (leaf.proof > 0) == (b.to_move == WHITE) else 0
+    proof: cython.int = read_proof(cython.address(leaf.proof))
+    if winner >= 0 and proof == 0:
+        proof = 1 if winner != b.to_move else -1
+        write_proof(cython.address(leaf.proof), proof)
+    if proof != 0:
+        return 1 if (proof > 0) == (b.to_move == WHITE) else 0
     if t.kind == KIND_UCT:
-        random_game(b, cython.address(t.random))
+        random_game(b, cython.address(w.random))
         return 1 if b.roots[WHITE] == 0 else 0
-    return rollout(b, cython.address(t.random), t.plies)
+    return rollout(b, cython.address(w.random), cython.address(t.recipe))
 
 
-def back_up(t, depth, value):
+def back_up(t, w, depth, value):
     """Add a value (Black's) along the path and pass proofs up."""
     node: cython.pointer(Node)
     mover: cython.int = 1 - t.start.to_move if depth % 2 == 0 else t.start.to_move
-    changed: cython.bint = t.path[depth].proof != 0
+    changed: cython.bint = read_proof(cython.address(w.path[depth].proof)) != 0
+    proof: cython.int
+    result: cython.double
     i: cython.int
     for i in range(depth, -1, -1):
-        node = t.path[i]
+        node = w.path[i]
         if changed and i < depth:
-            node.proof = proof_from_children(t, node)
-            changed = node.proof != 0
+            proof = proof_from_children(t, node)
+            changed = proof != 0
             if changed:
-                value = 1 if (node.proof > 0) == (mover == BLACK) else 0
-        node.visits += 1
-        node.total += value if mover == BLACK else 1 - value
+                write_proof(cython.address(node.proof), proof)
+                value = 1 if (proof > 0) == (mover == BLACK) else 0
+        result = value if mover == BLACK else 1 - value
+        if t.shared:
+            add_total(cython.address(node.total), result)
+        else:
+            node.total += result
         mover = 1 - mover
 
 
 def proof_from_children(t, parent):
-    """Return a node's proof: -1 if one reply wins, 1 if every reply loses, else 0."""
+    """Return a node's proof: lost if one reply wins, won if every reply loses, else 0.
+
+    Of winning replies the quickest counts, of losing ones the slowest.
+    """
     child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
-    lost: cython.int = 0
+    barred: cython.bint = t.restricted and parent == t.nodes + t.root
+    quickest: cython.int = 0
+    slowest: cython.int = 0
+    is_open: cython.bint = False
+    proof: cython.int
     i: cython.int
     for i in range(parent.count):
-        if child[i].proof > 0:
-            return -1
-        lost -= child[i].proof
-    return 1 if lost == parent.count else 0
+        if not (barred and t.excluded[child[i].cell]):
+            proof = read_proof(cython.address(child[i].proof))
+            if proof > 0 and (quickest == 0 or proof < quickest):
+                quickest = proof
+            if proof == 0:
+                is_open = True
+            elif -proof > slowest:
+                slowest = -proof
+    if quickest != 0:
+        return -1 - quickest
+    return 0 if is_open else 1 + slowest
 
 
 def best_child(t, parent):
-    """Return the child to play: a proven win, else the most visited one.
-
-    Proven losses come last; among equals the better mean, the higher prior, the first.
-    `moves` of `Search` sorts in the same way.
-    """
+    """Return the child to play, the best by `is_better`; none that is excluded."""
     child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
-    best: cython.pointer(Node) = child
+    barred: cython.bint = t.restricted and parent == t.nodes + t.root
+    best: cython.pointer(Node) = cython.NULL
+    one: Node
+    two: Node
     i: cython.int
-    for i in range(1, parent.count):
-        child += 1
-        if child.proof != best.proof:
-            if child.proof > best.proof:
-                best = child
-        elif child.visits != best.visits:
-            if child.visits > best.visits:
-                best = child
-        elif mean_result(child) != mean_result(best):
-            if mean_result(child) > mean_result(best):
-                best = child
-        elif child.prior > best.prior:
-            best = child
+    for i in range(parent.count):
+        if not (barred and t.excluded[child[i].cell]):
+            one = snapshot(cython.address(child[i]))
+            if best == cython.NULL or is_better(
+                cython.address(one), cython.address(two)
+            ):
+                best = cython.address(child[i])
+                two = one
     return best
+
+
+def snapshot(node):
+    """Return a node as it is now, while others may change it."""
+    copy: Node = node[0]
+    copy.visits = read_visits(cython.address(node.visits))
+    copy.total = read_total(cython.address(node.total))
+    copy.proof = read_proof(cython.address(node.proof))
+    return copy
+
+
+def is_better(one, two):
+    """Tell whether a move is better than another of the same position.
+
+    A proven win (the quicker, the better) beats an open move, which beats a proven loss
+    (the slower, the better). Then visits count, the mean, and the prior.
+    """
+    if one.proof != two.proof:
+        if (one.proof > 0) != (two.proof > 0):
+            return one.proof > 0
+        if (one.proof < 0) != (two.proof < 0):
+            return two.proof < 0
+        return one.proof < two.proof
+    if one.visits != two.visits:
+        return one.visits > two.visits
+    if mean_result(one) != mean_result(two):
+        return mean_result(one) > mean_result(two)
+    return one.prior > two.prior
 
 
 def mean_result(node):
     """Return the mean result of a node; an unvisited one counts as even."""
     return node.total / node.visits if node.visits != 0 else 0.5
+
+
+def plant(t):
+    """Begin a new tree at the searched position."""
+    t.full = 0
+    t.root = 2
+    t.used = 3
+    clear_node(cython.address(t.nodes[t.root]))
+    t.nodes[t.root].block = 1
+
+
+def unsettle(t):
+    """Change the priors of the root a little by the seed, so that games differ."""
+    child: cython.pointer(Node) = cython.address(t.nodes[t.nodes[t.root].first])
+    random: cython.pointer(Random) = cython.address(t.workers.random)
+    total: cython.double = 0
+    i: cython.int
+    if t.kind != KIND_PUCT:
+        return
+    for i in range(t.nodes[t.root].count):
+        child[i].prior *= 0.9 + 0.2 / (1 << 20) * random_below(random, 1 << 20)
+        total += child[i].prior
+    for i in range(t.nodes[t.root].count):
+        child[i].prior /= total
+
+
+def find_child(t, parent, cell):
+    """Return the index of the child of a node that plays on a cell, or 0."""
+    first: uint32_t = t.nodes[parent].first
+    i: uint32_t
+    for i in range(t.nodes[parent].count if first > EXPANDING else 0):
+        if t.nodes[first + i].cell == cell:
+            return first + i
+    return 0
+
+
+def collect(t):
+    """Make room: forget every node that the root does not reach.
+
+    Blocks keep their order and slide down over those that go.
+    """
+    if t.root == 2:
+        return
+    keep_reachable(t)
+    t.nodes[2] = t.nodes[t.root]
+    t.nodes[2].parent = 0
+    t.nodes[2].block = 1
+    if t.nodes[2].first > EXPANDING:
+        t.nodes[t.nodes[2].first].parent = 2
+    source: uint32_t = 3
+    target: uint32_t = 3
+    size: uint32_t
+    while source < t.used:
+        size = t.nodes[source].block & (KEPT - 1)
+        if t.nodes[source].block & KEPT:
+            target = move_block(t, source, target, size)
+        source += size
+    t.used = target
+    t.root = 2
+    t.full = 0
+
+
+def keep_reachable(t):
+    """Mark the nodes of every block below the root; parents come before children."""
+    head: uint32_t = 3
+    parent: uint32_t
+    size: uint32_t
+    i: uint32_t
+    while head < t.used:
+        size = t.nodes[head].block
+        parent = t.nodes[head].parent
+        if parent == t.root or t.nodes[parent].block & KEPT:
+            for i in range(size):
+                t.nodes[head + i].block |= KEPT
+        head += size
+
+
+def move_block(t, source, target, size):
+    """Move a block down, tell its parent and its children; return where it ends."""
+    parent: uint32_t = t.nodes[source].parent
+    i: uint32_t
+    for i in range(size):
+        t.nodes[target + i] = t.nodes[source + i]
+        t.nodes[target + i].block &= KEPT - 1
+        t.nodes[target + i].parent = parent
+        if t.nodes[target + i].first > EXPANDING:
+            t.nodes[t.nodes[target + i].first].parent = target + i
+    t.nodes[parent].first = target
+    return target + size
 
 
 # ---------------------------------------------------------------------------------
@@ -976,6 +1375,13 @@ def side_of(color):
     return color
 
 
+def require_weights():
+    """Refuse to evaluate before `load_weights` (RuntimeError)."""
+    if not weights_are_loaded:
+        raise RuntimeError("import tanbo_engine.weights first")
+    return 0
+
+
 @cython.final
 @cython.cclass
 class StopFlag:
@@ -983,12 +1389,12 @@ class StopFlag:
 
     def set(self):
         """Ask the work to end."""
-        self.flag = 1
+        write_visits(cython.address(self.flag), 1)
 
     @property
     def is_set(self):
         """Whether the work has been asked to end."""
-        return self.flag != 0
+        return read_visits(cython.address(self.flag)) != 0
 
 
 @cython.final
@@ -1176,18 +1582,24 @@ class Position:
         return self.point_of(undo.cell)
 
     def evaluate(self):
-        """Return the static win probability of the side to move, 0 to 1."""
-        value = static_value(cython.address(self.board))
+        """Return the learned win probability of the side to move, 0 to 1."""
+        require_weights()
+        value = learned_value(cython.address(self.board))
         return value if self.board.to_move == BLACK else 1 - value
 
     def move_weights(self):
         """Return (point, weight) of every legal move: the unnormalised priors."""
         b: cython.pointer(Board) = cython.address(self.board)
+        kinds: uint8_t[CELLS]
         i: cython.int
+        require_weights()
         if self.winner >= 0:
             return []
+        classify(b, kinds)
         cells = [b.legal[b.to_move][i] for i in range(b.count[b.to_move])]
-        return sorted([(self.point_of(cell), move_weight(b, cell)) for cell in cells])
+        return sorted(
+            [(self.point_of(cell), learned_weight(b, kinds, cell)) for cell in cells]
+        )
 
     def check(self):
         """Compare all that moves keep up to date with the same position set up anew.
@@ -1296,7 +1708,7 @@ def random_games(position: Position, games, seed, stop: StopFlag = None):
     board = start
     with cython.nogil:
         for i in range(count):
-            if flag.flag:
+            if read_visits(cython.address(flag.flag)):
                 break
             copy_board(cython.address(board), cython.address(start))
             moves += random_game(cython.address(board), cython.address(random))
@@ -1305,6 +1717,51 @@ def random_games(position: Position, games, seed, stop: StopFlag = None):
             else:
                 white += 1
     return moves, black, white
+
+
+def load_weights(numbers: bytes, lanes: bytes, policy: bytes, rest: bytes):
+    """Take over the weights of the learned evaluation and policy.
+
+    Args:
+        numbers: uint32 each, the patterns that have weights; all others are worth 0.
+        lanes: `LANES` int16 for each of them.
+        policy: int16 for each of them.
+        rest: `EFFECTS` int16, then a `Weights` structure.
+
+    Raises:
+        ValueError: wrong sizes, or a pattern that there is not.
+    """
+    global weights_are_loaded
+    count: cython.size_t = len(numbers) // 4
+    if (
+        len(numbers) != 4 * count
+        or len(lanes) != 2 * PATTERN_LANES * count
+        or len(policy) != 2 * count
+    ):
+        raise ValueError("pattern numbers and weights do not belong together")
+    size: cython.size_t = cython.sizeof(effect_weights) + cython.sizeof(Weights)
+    if len(rest) != size:
+        raise ValueError(f"{len(rest)} bytes of other weights instead of {size}")
+    number: cython.pointer(uint32_t) = cython.cast(
+        cython.pointer(uint32_t), cython.cast(cython.p_char, numbers)
+    )
+    values: cython.p_char = lanes
+    moves: cython.p_char = policy
+    others: cython.p_char = rest
+    width: cython.size_t = 2 * PATTERN_LANES
+    i: cython.size_t
+    for i in range(count):
+        if number[i] >= CENTRES * QUADS:
+            raise ValueError(f"no pattern has the number {number[i]}")
+    memset(pattern_weights, 0, cython.sizeof(pattern_weights))
+    memset(policy_weights, 0, cython.sizeof(policy_weights))
+    for i in range(count):
+        memcpy(pattern_weights[number[i]], values + i * width, width)
+        memcpy(cython.address(policy_weights[number[i]]), moves + i * 2, 2)
+    memcpy(effect_weights, others, cython.sizeof(effect_weights))
+    others += cython.sizeof(effect_weights)
+    memcpy(cython.address(weights), others, cython.sizeof(Weights))
+    weights_are_loaded = True
 
 
 @cython.final
@@ -1316,57 +1773,128 @@ class Search:
         memory: bound of the tree in bytes; taken at the first `start`.
         kind: PUCT, or a yardstick that is never tuned: UCT (UCB1, uniformly random
             games) or PUCT0 (the prototype recipe of SEARCH.md C3).
+        workers: how many threads may `run` at once, 1 to 256.
+        recipe: what to do otherwise than `choose_recipe` says, for experiments.
 
     Raises:
         MemoryError: this machine does not give that much.
     """
 
-    def __init__(self, memory, kind=PUCT):
+    def __init__(self, memory, kind=PUCT, workers=1, recipe=None):
         if kind not in (PUCT, UCT, PUCT0):
             raise ValueError(f"kind is PUCT, UCT or PUCT0, not {kind}")
+        if not 1 <= workers <= MOST_WORKERS:
+            raise ValueError(f"workers are 1 to {MOST_WORKERS}, not {workers}")
+        if kind == PUCT:
+            require_weights()
         self.memory = memory
-        self.tree.kind = kind
+        self.changes = dict(recipe or {})
+        t: cython.pointer(Tree) = cython.address(self.tree)
+        t.kind = kind
+        t.shared = workers > 1
+        t.workers = cython.cast(
+            cython.pointer(Worker), malloc(workers * cython.sizeof(Worker))
+        )
+        self.worker_count = workers
         # Asked for and given back at once: it is better to fail now than in a game.
         self.take_memory()
-        free(self.tree.nodes)
-        self.tree.nodes = cython.NULL
+        free(t.nodes)
+        t.nodes = cython.NULL
 
     def __dealloc__(self):
         free(self.tree.nodes)
+        free(self.tree.workers)
 
-    def start(self, position: Position, seed):
-        """Begin to search a position; the former tree is forgotten.
+    def start(self, position: Position, seed, undone=None, played=(), only=()):
+        """Begin to search a position.
 
-        The search depends on the position, not on the moves that led to it.
+        The search depends on the position, not on the moves that led to it, unless the
+        former tree is used again.
+
+        Args:
+            position: where; it must not change until the search has been read out.
+            seed: of every random choice.
+            undone: how many moves were taken back from the position searched last,
+                before `played`; None forgets the former tree. What it knows of this
+                position is used again.
+            played: points played since then.
+            only: points to choose from; empty for every legal one. The tree is of no
+                use to the next search then.
 
         Raises:
-            ValueError: the game is over.
+            ValueError: the game is over, or `only` has a point that is not legal.
             MemoryError: the tree does not fit into memory; nothing has changed then.
         """
         if position.winner >= 0:
             raise ValueError("the game is over: there is nothing to search")
+        for point in only:
+            if not position.is_legal(position.board.to_move, point):
+                raise ValueError(f"point {point} is not legal")
         t: cython.pointer(Tree) = cython.address(self.tree)
         if t.nodes == cython.NULL:
             self.take_memory()
+        is_known = undone is not None and self.is_started and not t.restricted
+        self.is_started = True
         rebuild(cython.address(t.start), cython.address(position.board))
-        t.board = t.start
-        t.plies = plies_for(cython.address(t.start), t.kind)
-        seed_random(cython.address(t.random), seed)
-        t.full = False
-        t.used = 2
-        root: cython.pointer(Node) = cython.address(t.nodes[1])
-        root.total = 0
-        root.visits = 0
-        root.first = 0
-        root.count = 0
-        root.cell = 0
-        root.proof = 0
-        expand(t, root)
+        self.exclude(only)
+        if not (is_known and not only and self.reroot(undone, played)):
+            plant(t)
+        choose_recipe(cython.address(t.recipe), cython.address(t.start), t.kind)
+        self.change_recipe()
+        i: cython.int
+        for i in range(self.worker_count):
+            seed_random(cython.address(t.workers[i].random), seed + i)
+            t.workers[i].board = t.start
+        if t.nodes[t.root].first == UNBORN:
+            expand(t, cython.address(t.start), cython.address(t.nodes[t.root]))
+            unsettle(t)
         self.position = position
+
+    def reroot(self, undone, played):
+        """Make the node of the new position the root; False if there is none."""
+        t: cython.pointer(Tree) = cython.address(self.tree)
+        node: uint32_t = t.root
+        for _ in range(undone):
+            node = t.nodes[node].parent
+            if node == 0:
+                return False
+        for point in played:
+            row, column = divmod(point, t.start.width)
+            cell = (row + 1) * t.start.stride + column + 1
+            node = find_child(t, node, cell)
+            if node == 0:
+                return False
+        t.root = node
+        if t.used > t.capacity // 2:
+            collect(t)
+        return t.nodes[t.root].first != UNBORN or t.used < t.capacity - CELLS
+
+    def exclude(self, only):
+        """Note which moves are not searched at the root: all but `only`, if any."""
+        t: cython.pointer(Tree) = cython.address(self.tree)
+        t.restricted = len(only) > 0
+        memset(t.excluded, 1, cython.sizeof(t.excluded))
+        for point in only:
+            row, column = divmod(point, t.start.width)
+            t.excluded[(row + 1) * t.start.stride + column + 1] = 0
+        return 0
+
+    def change_recipe(self):
+        """Take over what the caller wants done otherwise."""
+        recipe: cython.pointer(Recipe) = cython.address(self.tree.recipe)
+        wanted = self.changes.get
+        recipe.learned_value = wanted("learned_value", recipe.learned_value)
+        recipe.learned_prior = wanted("learned_prior", recipe.learned_prior)
+        recipe.plies = wanted("plies", recipe.plies)
+        recipe.exploration = wanted("exploration", recipe.exploration)
+        recipe.urgency = wanted("urgency", recipe.urgency)
+        return 0
 
     def take_memory(self):
         """Take room for the tree: at least two nodes of the largest board."""
         t: cython.pointer(Tree) = cython.address(self.tree)
+        if t.workers == cython.NULL:
+            raise MemoryError("this machine has no memory for the threads of a search")
         count = max(self.memory // cython.sizeof(Node), 2 * CELLS)
         count = min(count, (1 << 32) - 1)
         size: cython.size_t = count * cython.sizeof(Node)
@@ -1376,98 +1904,136 @@ class Search:
         t.capacity = count
         return 0
 
-    def run(self, visits, stop: StopFlag):
+    def run(self, visits, stop: StopFlag, worker=0, until=MOST_VISITS):
         """Make visits until their number, a proof of the root, or the flag.
 
+        Several threads may do so at once, each as a worker of its own.
+
+        Args:
+            visits: how many this worker makes.
+            stop: ends the work.
+            worker: which one, below the number of `workers`.
+            until: ends the work when the root has as many visits, of all workers.
+
         Returns:
-            The visits made; fewer than asked for if the flag was set or the root is
-            proved.
+            The visits made; fewer than asked for if something else ended the work.
         """
         t: cython.pointer(Tree) = cython.address(self.tree)
-        if t.nodes == cython.NULL:
+        if not self.is_started:
             raise ValueError("start a search first")
-        wanted: cython.int = visits
-        done: cython.int = 0
+        if not 0 <= worker < self.worker_count:
+            raise ValueError(f"there is no worker {worker}")
+        w: cython.pointer(Worker) = cython.address(t.workers[worker])
+        root: cython.pointer(Node) = cython.address(t.nodes[t.root])
+        wanted: uint32_t = visits
+        most: uint32_t = until
+        done: uint32_t = 0
         with cython.nogil:
-            while done < wanted and not stop.flag and t.nodes[1].proof == 0:
-                descend(t)
+            while (
+                done < wanted
+                and read_visits(cython.address(stop.flag)) == 0
+                and read_proof(cython.address(root.proof)) == 0
+                and read_visits(cython.address(root.visits)) < most
+            ):
+                descend(t, w)
                 done += 1
         return done
 
     @property
     def visits(self):
-        """Visits made since `start`."""
-        return self.tree.nodes[1].visits if self.tree.nodes != cython.NULL else 0
+        """Visits of the position, those of a tree that was used again included."""
+        if not self.is_started:
+            return 0
+        return read_visits(cython.address(self.tree.nodes[self.tree.root].visits))
 
     @property
     def tree_nodes(self):
         """Nodes of the tree, the root included."""
-        return self.tree.used - 1 if self.tree.nodes != cython.NULL else 0
+        if not self.is_started:
+            return 0
+        return read_visits(cython.address(self.tree.used)) - 2
 
     @property
     def is_full(self):
         """Whether the memory bound has kept the tree from growing."""
-        return self.tree.full
+        return self.tree.full != 0
 
     @property
     def proof(self):
         """1 if the side to move is proven to win, -1 if it is to lose, else 0."""
-        return -self.tree.nodes[1].proof if self.tree.nodes != cython.NULL else 0
+        if not self.is_started:
+            return 0
+        proof = read_proof(cython.address(self.tree.nodes[self.tree.root].proof))
+        return (proof < 0) - (proof > 0)
+
+    @property
+    def distance(self):
+        """Turns to the end of the game, as far as it is proven, or 0."""
+        if self.proof == 0:
+            return 0
+        return abs(self.tree.nodes[self.tree.root].proof) - 1
 
     @property
     def value(self):
         """Win probability of the side to move, 0 to 1."""
-        if self.tree.nodes == cython.NULL:
+        if not self.is_started:
             return 0.5
-        if self.tree.nodes[1].proof != 0:
-            return 0.0 if self.tree.nodes[1].proof > 0 else 1.0
-        return mean_result(best_child(cython.address(self.tree), self.tree.nodes + 1))
+        if self.proof != 0:
+            return (self.proof + 1) / 2
+        root = self.tree.nodes + self.tree.root
+        return mean_result(best_child(cython.address(self.tree), root))
 
     def moves(self):
-        """Return (point, visits, value, prior, proof) of every legal move, best first.
+        """Return (point, visits, value, prior, proof) of every move, best first.
 
-        Value and proof are those of the side to move.
+        Value and proof are those of the side to move. Of an unfinished search of other
+        threads, numbers may be a visit apart.
         """
         t: cython.pointer(Tree) = cython.address(self.tree)
-        if t.nodes == cython.NULL:
+        if not self.is_started:
             return []
         child: cython.pointer(Node)
         i: cython.int
         found = []
-        for i in range(t.nodes[1].count):
-            child = cython.address(t.nodes[t.nodes[1].first + i])
-            mean = mean_result(child)
-            value = mean if child.proof == 0 else (child.proof + 1) / 2
-            point = self.position.point_of(child.cell)
-            rank = (child.proof, child.visits, mean, child.prior)  # as in best_child
-            move = (point, child.visits, value, child.prior, child.proof)
-            found.append((rank, move))
+        for i in range(t.nodes[t.root].count):
+            child = cython.address(t.nodes[t.nodes[t.root].first + i])
+            if t.restricted and t.excluded[child.cell]:
+                continue
+            copy: Node = snapshot(child)
+            mean = mean_result(cython.address(copy))
+            proof = (copy.proof > 0) - (copy.proof < 0)
+            value = mean if proof == 0 else (proof + 1) / 2
+            # As in `is_better`: 1 / proof grows with quicker wins and slower losses.
+            grade = 1.0 / copy.proof if copy.proof != 0 else 0.0
+            rank = (grade, copy.visits, mean, copy.prior)
+            point = self.position.point_of(copy.cell)
+            found.append((rank, (point, copy.visits, value, copy.prior, proof)))
         found.sort(key=lambda ranked: ranked[0], reverse=True)
         return [move for _, move in found]
 
     def best_move(self):
         """Return the point to play."""
         t: cython.pointer(Tree) = cython.address(self.tree)
-        if t.nodes == cython.NULL:
+        if not self.is_started:
             raise ValueError("start a search first")
-        return self.position.point_of(best_child(t, cython.address(t.nodes[1])).cell)
+        return self.position.point_of(best_child(t, t.nodes + t.root).cell)
 
     def principal_variation(self):
         """Return the points of best play as far as it has been visited."""
         t: cython.pointer(Tree) = cython.address(self.tree)
-        if t.nodes == cython.NULL or t.nodes[1].first == 0:
+        if not self.is_started:
             return []
-        return self.line_from(best_child(t, cython.address(t.nodes[1])))
+        return self.line_from(best_child(t, t.nodes + t.root))
 
     def variations(self):
-        """Return such a line for every legal move, in the order of `moves`."""
+        """Return such a line for every move, in the order of `moves`."""
         t: cython.pointer(Tree) = cython.address(self.tree)
         i: cython.int
-        if t.nodes == cython.NULL:
+        if not self.is_started:
             return []
         lines = {}
-        for i in range(t.nodes[1].count):
-            line = self.line_from(cython.address(t.nodes[t.nodes[1].first + i]))
+        for i in range(t.nodes[t.root].count):
+            line = self.line_from(cython.address(t.nodes[t.nodes[t.root].first + i]))
             lines[line[0]] = line
         return [lines[move[0]] for move in self.moves()]
 
@@ -1475,7 +2041,7 @@ class Search:
         """Return the points of best play from a child of the root, its own first."""
         t: cython.pointer(Tree) = cython.address(self.tree)
         line = [self.position.point_of(node.cell)]
-        while node.first != 0:
+        while read_first(cython.address(node.first)) > EXPANDING:
             node = best_child(t, node)
             if node.visits == 0:
                 break
@@ -1484,3 +2050,4 @@ class Search:
 
 
 fill_tables()
+fill_pattern_tables()

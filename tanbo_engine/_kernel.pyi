@@ -1,11 +1,14 @@
 """Types of the compiled kernel; the contracts are in `_kernel.py`."""
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import final
 
 COMPILED: bool
 MOST_PERFT_DEPTH: int
 PUCT: int
 PUCT0: int
+MOST_VISITS: int
+LANES: int
 UCT: int
 
 @final
@@ -43,6 +46,9 @@ class StopFlag:
     @property
     def is_set(self) -> bool: ...
 
+def load_weights(
+    numbers: bytes, lanes: bytes, policy: bytes, rest: bytes
+) -> None: ...
 def perft(position: Position, depth: int, stop: StopFlag | None = None) -> int: ...
 def random_games(
     position: Position, games: int, seed: int, stop: StopFlag | None = None
@@ -50,9 +56,24 @@ def random_games(
 
 @final
 class Search:
-    def __init__(self, memory: int, kind: int = ...) -> None: ...
-    def start(self, position: Position, seed: int) -> None: ...
-    def run(self, visits: int, stop: StopFlag) -> int: ...
+    def __init__(
+        self,
+        memory: int,
+        kind: int = ...,
+        workers: int = 1,
+        recipe: Mapping[str, float] | None = None,
+    ) -> None: ...
+    def start(
+        self,
+        position: Position,
+        seed: int,
+        undone: int | None = None,
+        played: Sequence[int] = (),
+        only: Collection[int] = (),
+    ) -> None: ...
+    def run(
+        self, visits: int, stop: StopFlag, worker: int = 0, until: int = ...
+    ) -> int: ...
     @property
     def visits(self) -> int: ...
     @property
@@ -61,6 +82,8 @@ class Search:
     def is_full(self) -> bool: ...
     @property
     def proof(self) -> int: ...
+    @property
+    def distance(self) -> int: ...
     @property
     def value(self) -> float: ...
     def moves(self) -> list[tuple[int, int, float, float, int]]: ...

@@ -6,7 +6,10 @@ not: the start, the history, and the passes that close a finished game.
 
 from typing import NamedTuple
 
-from tanbo_engine import rules
+from tanbo_engine import (
+    rules,
+    weights,  # noqa: F401 (the kernel needs them)
+)
 from tanbo_engine._kernel import Position
 from tanbo_engine.points import Color, Size
 

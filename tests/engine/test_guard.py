@@ -110,6 +110,7 @@ ROOMS = [
     "answers",
     "explain",
     "_kernel",
+    "weights",
     "game",
     "record",
     "clock",
