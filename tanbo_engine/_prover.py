@@ -2,8 +2,8 @@
 
 Depth-first proof-number search (df-pn; Nagai 2002) in Cython's pure Python mode, on
 the positions of ``_kernel.py``. The structures are in ``_prover.pxd``, the types that
-Python sees in ``_prover.pyi``. Nothing here prints or reads a clock; the work runs without the
-GIL, in memory of a fixed size.
+Python sees in ``_prover.pyi``. Nothing here prints or reads a clock; the work runs
+without the GIL, in memory of a fixed size.
 
 Chapters: 1 keys, 2 the table, 3 the search, 4 what Python sees.
 
@@ -363,7 +363,9 @@ class Prover:
     """
 
     def __init__(self, width, height, memory):
-        weigh_cells(cython.address(self.work), width, height)
+        w: cython.pointer(Work) = cython.address(self.work)
+        weigh_cells(w, width, height)
+        w.numbers.proof = w.numbers.disproof = 1
         self.width = width
         self.height = height
         self.bound = memory
