@@ -26,11 +26,12 @@ cdef extern from *:
     #if defined(__linux__)
     #include <sys/mman.h>
     #endif
-    /* Ask for large pages, a hint: the table is read all over. Whole pages only. */
+    /* A hint: a large table is read all over, and large pages make that faster. They
+       are cleared as a whole at first use; small proofs should not wait for that. */
     static void prefer_large_pages(char* start, size_t size) {
     #if defined(__linux__) && defined(MADV_HUGEPAGE)
         size_t ahead = (size_t) start % 4096;
-        if (size > (64 << 20))
+        if (size >> 29)
             madvise(start - ahead, size + ahead, MADV_HUGEPAGE);
     #else
         (void) start;
