@@ -88,7 +88,8 @@ def _server_parser() -> "Parser":
         "tanbo-engine",
         "Engine for Mark Steere's game Tanbo; speaks GTP on stdin and stdout.",
         "Other uses: tanbo-engine play; tanbo-engine bench [--json]; "
-        "tanbo-engine perft --setup NAME --depth N; tanbo-engine show FILE; "
+        "tanbo-engine perft --setup NAME --depth N; "
+        "tanbo-engine solve --setup NAME; tanbo-engine show FILE; "
         "tanbo-engine analysis; tanbo-engine serve --port P.",
     )
     parser.add_settings(config.Settings)
@@ -156,6 +157,13 @@ def _show(arguments: Sequence[str]) -> int:
     return show.main(arguments)
 
 
+def _solve(arguments: Sequence[str]) -> int:
+    """Prove who wins a position, or check such a proof."""
+    from protocol import solve
+
+    return solve.main(arguments)
+
+
 def _play(arguments: Sequence[str]) -> int:
     """Play with a person at the terminal."""
     from protocol import play
@@ -180,6 +188,7 @@ def _serve_tcp(arguments: Sequence[str]) -> int:
 _SUBCOMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "bench": _bench,
     "perft": _perft,
+    "solve": _solve,
     "play": _play,
     "show": _show,
     "analysis": _analysis,

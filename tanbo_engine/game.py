@@ -61,8 +61,7 @@ class Game:
     @property
     def position(self) -> rules.Position:
         """The current position as a value of `rules`."""
-        black, white = (frozenset(self._position.stones(color)) for color in Color)
-        return rules.Position(self.size, black, white, self.to_move)
+        return plain_position(self._position)._replace(to_move=self.to_move)
 
     def legal_moves(self, color: Color | None = None) -> list[int]:
         """Return the legal placements of a colour (default: to move), sorted."""
@@ -119,3 +118,10 @@ def kernel_position(position: rules.Position) -> Position:
     width, height = position.size
     black, white = sorted(position.black), sorted(position.white)
     return Position(width, height, black, white, position.to_move)
+
+
+def plain_position(position: Position) -> rules.Position:
+    """Return the value of `rules` for a kernel position."""
+    size = Size(position.width, position.height)
+    black, white = (frozenset(position.stones(color)) for color in Color)
+    return rules.Position(size, black, white, Color(position.to_move))

@@ -39,6 +39,7 @@ string/Position/tanbo-position
 hstring/Board/showboard
 hstring/Set-ups/tanbo-setups
 string/Result/gogui-rules_final_result
+string/Who wins for certain/tanbo-solve %s
 string/Perft/tanbo-perft %s"""
 
 

@@ -1,17 +1,20 @@
-"""Commands of this engine alone: set-ups, positions, roots, perft."""
+"""Commands of this engine alone: set-ups, positions, roots, perft, proofs."""
 
 # ruff: noqa: D103 (the table holds what each command does)
 
 from collections.abc import Iterable, Sequence
 
 from protocol import gtp
-from protocol.commands.arguments import COLOR, Integer, Optional, Rest, Text
+from protocol.commands.arguments import COLOR, Integer, Number, Optional, Rest, Text
 from protocol.commands.table import command
 from protocol.session import Session
 from tanbo_engine import build_id, notation, setups
 from tanbo_engine._kernel import MOST_PERFT_DEPTH, StopFlag, perft
 from tanbo_engine.game import kernel_position
 from tanbo_engine.points import Color, Size, by_column, format_vertex
+
+_SOLVE_SECONDS = 10.0
+_MOST_SECONDS = 1_000_000
 
 
 @command(
@@ -111,6 +114,39 @@ async def count_sequences(session: Session, depth: int) -> str:
     if counted is None:
         raise gtp.GtpError("stopped before the count was complete: use a lower depth")
     return str(counted)
+
+
+@command(
+    "tanbo-solve",
+    Optional(Number("SECONDS")),
+    help="Who wins the current position for certain, and with which move if it is his "
+    "turn; not proved if the time (default 10) does not do.",
+)
+async def solve(session: Session, seconds: float | None) -> str:
+    from protocol.solve import unproved_text, winner_text  # here for the start-up time
+    from tanbo_engine.solver import Limits, Solution, Solver
+
+    game, memory = session.game, session.settings.memory
+    limits = Limits(_SOLVE_SECONDS if seconds is None else seconds)
+    if game.winner is not None:
+        raise gtp.GtpError(f"the game is over: {game.winner.word} has won (R8)")
+    if limits.seconds is not None and not 0 < limits.seconds <= _MOST_SECONDS:
+        raise gtp.GtpError(
+            f"invalid time {limits.seconds:g}: use seconds above 0, "
+            f"at most {_MOST_SECONDS}"
+        )
+
+    def prove(stop: StopFlag) -> Solution:
+        return Solver(game.position, memory).solve(limits, stop)
+
+    try:
+        solution = await session.run(prove)
+    except MemoryError as error:
+        raise gtp.GtpError(f"{error}: set a smaller memory") from error
+    session.note(f"{solution.nodes} nodes, {solution.seconds:.3f} s")
+    if solution.winner is None:
+        return unproved_text(solution, limits, memory)
+    return winner_text(game.size, solution.winner, solution.point)
 
 
 def _vertices(size: Size, points: Iterable[int]) -> list[str]:

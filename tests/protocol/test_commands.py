@@ -98,6 +98,7 @@ def test_required_and_standard_commands_are_there() -> None:
         "tanbo-roots",
         "tanbo-perft",
         "tanbo-build",
+        "tanbo-solve",
         "kata-list-params",
         "kata-get-param",
         "kata-get-params",
