@@ -24,7 +24,7 @@ from tanbo_engine.game import Game
 from tanbo_engine.player import Candidate, Report
 from tanbo_engine.points import Color, Size, format_vertex, parse_vertex
 
-from .talk import Engine, ask, new_session, play_out, refusal, run_engine
+from .talk import Engine, ask, new_session, play_out, refusal, run_engine, time_to_think
 
 FOR_EVER = ("--time", "100000")
 ANALYSES = ("lz-analyze", "kata-analyze", "analyze")
@@ -405,9 +405,9 @@ async def test_genmove_analyze_makes_the_move_it_plays(name: str) -> None:
     assert move.point is not None
     assert last == f"play {format_vertex(size, move.point)}"
     assert last.split()[1] == moves_of(infos[0])[0]["move"]
-    spent = session.clock.budget(Color.BLACK, size.area)
+    spent = time_to_think(session)
     assert spent is not None
-    assert spent < (session.clock.budget(Color.WHITE, size.area) or 0)
+    assert spent < (time_to_think(session, Color.WHITE) or 0)
 
 
 async def test_genmove_analyze_is_genmove_with_more_words() -> None:
