@@ -55,11 +55,14 @@ class Patience:
             moves: what it knows.
         """
         self._observe(used, moves)
-        end = self._end(used, moves)
+        doubts = self._doubts(used, moves)
+        end = min(self._maximum, self._target * (1 + _DOUBT * doubts))
         if used >= end or len(moves) < 2:
             return True
+        if doubts or self._early is None:
+            return False
         coming = visits / used * (end - used)
-        return self._early is not None and _is_decided(moves, self._early * coming)
+        return _is_decided(moves, self._early * coming)
 
     def is_due(self, used: float) -> bool:
         """Tell whether it is time to look again: looking costs time, too."""
@@ -75,17 +78,14 @@ class Patience:
         if self._first_value is None and used >= _FIRST_OPINION * self._target:
             self._first_value = value
 
-    def _end(self, used: float, moves: Moves) -> float:
-        """Return when the search ends if nothing changes: later with each doubt."""
+    def _doubts(self, used: float, moves: Moves) -> int:
+        """Return how many reasons there are not to trust the best move yet."""
         value = moves[0][2]
-        doubts = sum(
-            (
-                used - self._changed < _RECENTLY * self._target,
-                self._first_value is not None and value < self._first_value - _FALL,
-                _has_rival(moves),
-            )
+        is_new = used - self._changed < _RECENTLY * self._target
+        has_fallen = self._first_value is not None and (
+            value < self._first_value - _FALL
         )
-        return min(self._maximum, self._target * (1 + _DOUBT * doubts))
+        return is_new + has_fallen + _has_rival(moves)
 
 
 def _is_decided(moves: Moves, coming: float) -> bool:
