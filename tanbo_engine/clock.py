@@ -237,7 +237,7 @@ def _plan_overtime(side: _Side, control: TimeControl) -> Plan:
     stones = max(1, side.periods)
     share = side.period / stones
     if not side.is_certain:
-        share = min(share, control.period / control.periods)
+        share = min(share, control.period / max(1, control.periods))
     target = _on_the_clock(share)
     spare = max(0.0, side.period - stones * RESERVE_SECONDS)
     saves = stones > 1 and side.is_certain
@@ -248,8 +248,8 @@ def _plan_overtime(side: _Side, control: TimeControl) -> Plan:
 def _on_the_clock(seconds: float) -> float:
     """Return the part to think in of a time whose end must not be passed.
 
-    The whole reserve is kept back, unlike for a single move, for it has to be paid at
-    every move; where there is too little time for that, three quarters.
+    All of `RESERVE_SECONDS` is kept back, because it has to be paid at every move;
+    where there is too little time for that, three quarters.
     """
     return max(_LEAST_SECONDS, seconds - RESERVE_SECONDS, seconds / 4)
 

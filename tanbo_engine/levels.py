@@ -27,7 +27,7 @@ class Level(NamedTuple):
 
 LEVELS = {
     1: Level(4, 1.0),
-    2: Level(16, 0.6),
+    2: Level(20, 0.5),
     3: Level(32, 0.35),
     4: Level(64, 0.2),
     5: Level(128, 0.1),

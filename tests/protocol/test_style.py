@@ -3,6 +3,7 @@
 import pytest
 
 from protocol.session import Session
+from tanbo_engine.levels import LEVELS
 from tanbo_engine.player import Report
 
 from .talk import ask, new_session, play_out, response
@@ -131,7 +132,7 @@ async def test_an_analysed_move_is_the_varied_one_too() -> None:
 
 async def test_a_level_limits_the_visits_of_moves_and_nothing_else() -> None:
     session = new_session(nodes=None, level=3, time=0.5)
-    assert (await session.choose()).visits == 32
+    assert (await session.choose()).visits == LEVELS[3].visits
     assert (await session.think()).visits > 32
     await ask(session, "kata-set-param nodes 5")
     assert (await session.choose()).visits == 5
