@@ -329,8 +329,8 @@ class Session:
         limits = Limits(visits=self.settings.nodes or MOST_VISITS)
         try:
             await self._search(work, limits, keep=True)
-        except gtp.GtpError as error:  # no memory: it is told when a move is asked for
-            self.note(error.text)
+        except Exception as error:  # no memory, or a bug: the next search will tell
+            self.note(f"pondering ended: {error}")
             self.is_engaged = False
 
     async def analyze(self, tell: Tell, interval: float) -> None:
