@@ -8,7 +8,7 @@ value replaces ours.
 from enum import Enum
 from typing import NamedTuple
 
-from tanbo_engine.game import Game
+from tanbo_engine.game import Game, kernel_position
 from tanbo_engine.points import Color
 
 RESERVE_SECONDS = 0.030
@@ -24,8 +24,8 @@ _SPARE_SHARE = 0.15
 """Most of the time nobody has claimed yet that a move may take beyond its target."""
 
 _MOVES_PER_POINT = 0.35
-_MOVES_PER_START_STONE = 0.8
-"""A side's moves in a game: so many for each point and each stone of the start.
+_MOVES_PER_ROOT = 0.8
+"""A side's moves in a game: so many for each point and each root of the start.
 
 Medians of games at 150 visits a move, and what this makes of them: dense 5x7 18 (22),
 dense 7x7 29 (30), dense 7x9 37 (38), classic 9x9 31 (32), classic 13x13 79 (72), dense
@@ -101,9 +101,12 @@ class Outlook(NamedTuple):
 
 def outlook(game: Game) -> Outlook:
     """Return what is to come in a game, as far as board and turns tell."""
-    stones = sum(len(game.start.stones(color)) for color in Color)
-    usual = _MOVES_PER_POINT * game.size.area + _MOVES_PER_START_STONE * stones
-    made = len(game.moves) / 2
+    start = kernel_position(game.start)
+    roots = sum(start.root_count(color) for color in Color)
+    # A game may begin in the middle: all but one stone of each root were moves.
+    grown = sum(start.stone_count(color) for color in Color) - roots
+    usual = _MOVES_PER_POINT * game.size.area + _MOVES_PER_ROOT * roots
+    made = (grown + len(game.moves)) / 2
     return Outlook(
         likely=max(usual - made, _LEAST_LEFT * usual, _FEWEST_MOVES_AHEAD),
         longest=max(_LONGEST_GAME * usual - made, usual, _FEWEST_MOVES_AHEAD),
