@@ -113,7 +113,10 @@ ROOMS = [
     "game",
     "record",
     "clock",
+    "patience",
     "player",
+    "variety",
+    "levels",
     "bench",
     "api",
 ]

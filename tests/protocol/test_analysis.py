@@ -652,7 +652,8 @@ def test_an_interrupt_brings_the_best_move_so_far(name: str) -> None:
 
 
 def test_an_interrupt_concerns_what_is_before_it_only() -> None:
-    with Engine("--time", "0.4") as engine:
+    # A clear move ends before, but not before half of its time.
+    with Engine("--time", "0.8") as engine:
         engine.ask("name")
         began = time.monotonic()
         engine.send(b"# interrupt\n1 genmove b\n")

@@ -50,7 +50,8 @@ def test_row_4_commands_may_be_pipelined() -> None:
 
 
 def test_row_5_genmove_is_not_ended_by_input() -> None:
-    with Engine("--time", "0.4") as engine:
+    # A clear move ends before, but not before half of its time.
+    with Engine("--time", "0.8") as engine:
         began = time.monotonic()
         engine.send(b"genmove b\n")
         time.sleep(0.1)
