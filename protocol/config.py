@@ -8,15 +8,30 @@ from msgspec import Meta
 
 from protocol.options import SettingsError
 from tanbo_engine import setups
+from tanbo_engine.levels import LEVELS, STRONGEST
 from tanbo_engine.points import Size
 
 DEFAULT_SECONDS = 1.0
 """Thinking time a move when neither time nor nodes are set."""
 
-PARAMS = ("time", "nodes", "memory", "player", "seed")
+PARAMS = (
+    "time",
+    "nodes",
+    "level",
+    "variety",
+    "resign",
+    "ponder",
+    "memory",
+    "player",
+    "seed",
+)
 """Settings that can be changed while the engine runs."""
 
-PARAM_ALIASES = {"maxTime": "time", "maxVisits": "nodes"}
+PARAM_ALIASES = {
+    "maxTime": "time",
+    "maxVisits": "nodes",
+    "ponderingEnabled": "ponder",
+}
 """KataGo's words for some of them."""
 
 EXCLUSIVE = ("size", "setup")
@@ -51,6 +66,16 @@ Visits = Annotated[
         ge=1,
         le=1_000_000_000,
         description="visits a move at most",
+        extra={"metavar": "N"},
+    ),
+]
+Level = Annotated[
+    int,
+    Meta(
+        ge=min(LEVELS),
+        le=STRONGEST,
+        description=f"strength, {min(LEVELS)} (beginner) to {STRONGEST} (full, the "
+        "default); --time and --nodes hold as well",
         extra={"metavar": "N"},
     ),
 ]
@@ -105,6 +130,30 @@ class Settings(
     )
     time: Seconds | None = None
     nodes: Visits | None = None
+    level: Level = STRONGEST
+    variety: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="how much opening moves vary among good ones, from 0 (the "
+            "default: as the search says) to 1",
+            extra={"metavar": "X"},
+        ),
+    ] = 0.0
+    resign: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=50,
+            description="genmove resigns when for three own moves in a row the chance "
+            "to win was below this (default 0: never)",
+            extra={"metavar": "PERCENT"},
+        ),
+    ] = 0.0
+    ponder: Annotated[
+        bool, Meta(description="search on while the opponent thinks, after a genmove")
+    ] = False
     memory: Megabytes = 256
     player: Player = "auto"
     seed: Seed | None = None

@@ -25,6 +25,7 @@ from tanbo_engine import explain, notation, rules, setups
 from tanbo_engine.answers import counted, named
 from tanbo_engine.api import Tanbo
 from tanbo_engine.game import Game
+from tanbo_engine.levels import STRONGEST
 from tanbo_engine.player import Report
 from tanbo_engine.points import (
     COLUMNS,
@@ -68,6 +69,7 @@ class Settings(
     ] = "b"
     time: config.Seconds | None = None
     nodes: config.Visits | None = None
+    level: config.Level = STRONGEST
     memory: config.Megabytes = 256
     seed: config.Seed | None = None
 
@@ -275,6 +277,7 @@ class Table:
         if settings.time is None and settings.nodes is None:
             self._seconds = config.DEFAULT_SECONDS
         self._visits = settings.nodes
+        self._level = settings.level
         self._resigned: Color | None = None
         self._is_leaving = False
 
@@ -358,7 +361,9 @@ class Table:
     def _move_engine(self) -> None:
         color = named(self._tanbo.to_move)
         with self._screen.passing(f"{color} is thinking ..."):
-            report = self._search()
+            report = self._tanbo.choose(
+                seconds=self._seconds, visits=self._visits, level=self._level
+            )
         self._tanbo.play(report.point)
         self._after_move(f" ({_chance(report)})")
 

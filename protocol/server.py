@@ -224,12 +224,25 @@ async def converse(session: Session, inbox: Inbox, emit: Emit) -> None:
         emit: takes its output; what raises `dispatch.Unheard` ends it, too.
     """
     with suppress(dispatch.Unheard):
-        while not session.closing and await inbox.has_line():
+        while not session.closing and await _has_line(session, inbox):
             line = inbox.take()
             session.waiting = inbox.waiting
             reply = await _reply(session, inbox, line, emit)
             if reply is not None:
                 await emit(reply)
+
+
+async def _has_line(session: Session, inbox: Inbox) -> bool:
+    """Wait for a line, as `Inbox.has_line`; the session may ponder meanwhile."""
+    session.waiting = inbox.waiting
+    if session.waiting or not session.may_ponder:
+        return await inbox.has_line()
+    async with anyio.create_task_group() as group:
+        work = session.begin(Input.LINE | Input.END)
+        group.start_soon(session.ponder, work)
+        has_line = await inbox.has_line()
+        work.end()  # an idle connection is closed without any input
+    return has_line
 
 
 async def _reply(session: Session, inbox: Inbox, line: Line, emit: Emit) -> str | None:

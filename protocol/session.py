@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from enum import Flag, auto
+from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -15,15 +16,19 @@ from protocol.transcript import Transcript
 from tanbo_engine import __version__, clock, rules, setups
 from tanbo_engine._kernel import StopFlag
 from tanbo_engine.game import Game
+from tanbo_engine.levels import STRONGEST, at_level, most_visits
+from tanbo_engine.patience import FRUGAL, HARMLESS
 from tanbo_engine.player import (
     MOST_VISITS,
     Limits,
     Report,
     SearchPlayer,
     Stream,
+    mix_seed,
     run_stoppable,
 )
 from tanbo_engine.points import Color, Size, format_vertex
+from tanbo_engine.variety import varied
 
 if TYPE_CHECKING:
     from tanbo_engine.answers import Question
@@ -35,6 +40,9 @@ Tell = Callable[[Report], Coroutine[Any, Any, None]]
 _LIVE_SECONDS = 0.25
 _UNLIMITED = Limits(visits=MOST_VISITS)
 _GLANCE = Limits(visits=32)
+
+_MOVES_TO_RESIGN = 3
+"""Own moves in a row that must look lost: one search may be wrong, three rarely are."""
 
 _Result = TypeVar("_Result")
 
@@ -94,6 +102,7 @@ class Session:
         questions: what was asked about the rules in this game.
         may_use_files: commands may read and write files of this machine.
         closing: `quit` has been answered; no line is handled after that.
+        is_engaged: we have made a move of this game, and no one has gone back since.
         waiting: input behind the line that is handled.
         live: shown what searches for a move find, and None at their end.
         show: takes text for the side channel of GoGui, stderr.
@@ -126,6 +135,8 @@ class Session:
         self._seed = seed
         self._player = SearchPlayer(settings.memory, seed, settings.player)
         self._games_played = 0
+        self.is_engaged = False
+        self._lost_moves = dict.fromkeys(Color, 0)
         self._work: Work | None = None
         self.note(f"tanbo-engine {__version__}, {self.setup.name}, seed {seed}")
 
@@ -186,6 +197,12 @@ class Session:
         self.setup, self.game, self.loaded = setup, game, None
         self.questions = []
         self.clock.restart()
+        self.disengage()
+
+    def disengage(self) -> None:
+        """Take it that the controller does something else than play on against us."""
+        self.is_engaged = False
+        self._lost_moves = dict.fromkeys(Color, 0)
 
     def load(self, position: rules.Position, setup: setups.Setup | None = None) -> None:
         """Begin a new game at a position that someone made up.
@@ -245,28 +262,76 @@ class Session:
         self.input_arrived(self.waiting)
         return self._work
 
-    async def think(
+    async def think(self) -> Report:
+        """Search within the limits of a move, to show what is found; at full strength.
+
+        The game is not over. An interrupt may end it.
+        """
+        limits = self._limits(self.settings.nodes)._replace(early=None)
+        return await self._watched(self.begin(), limits, None, _LIVE_SECONDS)
+
+    async def choose(
         self,
         work: Work | None = None,
         tell: Tell | None = None,
         interval: float = _LIVE_SECONDS,
     ) -> Report:
-        """Search for a move within the limits of this game, which is not over.
+        """Search for a move as the settings want it; the game is not over.
 
         Args:
             work: what may end it; without one, an interrupt may.
             tell: told reports on the way, unless the move is forced, and the last one.
             interval: seconds between two of them.
         """
-        work = work or self.begin()
+        settings, game = self.settings, self.game
+        limits = self._limits(most_visits(settings.level, settings.nodes))
+        report = await self._watched(work or self.begin(), limits, tell, interval)
+        key = game.kernel.key
+        source = Random(mix_seed(~self._seed, self._games_played, key))  # noqa: S311
+        report = varied(report, game, settings.variety, source)
+        return at_level(report, game, settings.level, source)
+
+    async def _watched(
+        self, work: Work, limits: Limits, tell: Tell | None, interval: float
+    ) -> Report:
+        """Search, and tell it to who wants to know, or show it where it is shown."""
         is_forced = len(self.game.legal_moves()) == 1
         on_the_way = None if is_forced else tell or self.live
-        report = await self._search(work, self._limits(), on_the_way, interval)
+        report = await self._search(work, limits, on_the_way, interval)
         if tell is not None:
             await tell(report)
         elif self.live is not None:
             await self.live(None)
         return report
+
+    def gives_up(self, color: Color, report: Report) -> bool:
+        """Tell whether it is time to resign; call it once for each own move."""
+        is_lost = 100 * report.value < self.settings.resign
+        self._lost_moves[color] = self._lost_moves[color] + 1 if is_lost else 0
+        if self._lost_moves[color] < _MOVES_TO_RESIGN:
+            return False
+        self.is_engaged = False
+        return True
+
+    @property
+    def may_ponder(self) -> bool:
+        """Whether to search while no input comes: the opponent thinks, too."""
+        settings = self.settings
+        return (
+            settings.ponder
+            and self.is_engaged
+            and settings.level == STRONGEST
+            and self.game.winner is None
+        )
+
+    async def ponder(self, work: Work) -> None:
+        """Search the position until the work is ended; the next search goes on."""
+        limits = Limits(visits=self.settings.nodes or MOST_VISITS)
+        try:
+            await self._search(work, limits, keep=True)
+        except Exception as error:  # no memory, or a bug: the next search will tell
+            self.note(f"pondering ended: {error}")
+            self.is_engaged = False
 
     async def analyze(self, tell: Tell, interval: float) -> None:
         """Search a game that is not over until input comes; tell reports on the way.
@@ -293,12 +358,14 @@ class Session:
         limits: Limits,
         tell: Tell | None = None,
         interval: float = _LIVE_SECONDS,
+        *,
+        keep: bool = False,
     ) -> Report:
         stream = None if tell is None else Stream(_in_the_loop(tell), interval)
         began = time.monotonic()
         try:
             report = await self._player.think(
-                self.game, limits, work.stop, self._games_played, stream
+                self.game, limits, work.stop, self._games_played, stream, keep=keep
             )
         except MemoryError as error:
             raise gtp.GtpError(
@@ -317,13 +384,17 @@ class Session:
         stop = self.begin().stop
         return await run_stoppable(lambda: work(stop), stop)
 
-    def _limits(self) -> Limits:
+    def _limits(self, nodes: int | None) -> Limits:
         """A running clock beats ``--time``; ``--nodes`` caps both."""
         game, settings = self.game, self.settings
-        seconds = self.clock.budget(game.to_move, game.size.area)
-        if seconds is None and (settings.time is not None or settings.nodes is None):
-            seconds = clock.with_reserve(settings.time or config.DEFAULT_SECONDS)
-        return Limits(seconds, settings.nodes)
+        plan = self.clock.plan(game.to_move, clock.outlook(game))
+        if plan is not None:
+            early = FRUGAL if plan.saves else HARMLESS
+            return Limits(plan.maximum, nodes, plan.target, early)
+        if settings.time is None and settings.nodes is not None:
+            return Limits(visits=nodes)
+        seconds = clock.with_reserve(settings.time or config.DEFAULT_SECONDS)
+        return Limits(seconds, nodes, early=HARMLESS)
 
 
 def _in_the_loop(tell: Tell) -> Callable[[Report], None]:

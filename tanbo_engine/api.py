@@ -14,12 +14,22 @@ import threading
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future
 from queue import SimpleQueue
+from random import Random
 from typing import NamedTuple
 
 from tanbo_engine import notation, points, record, rules, setups
 from tanbo_engine._kernel import StopFlag
 from tanbo_engine.game import Game
-from tanbo_engine.player import MOST_VISITS, Limits, Report, SearchPlayer, Stream
+from tanbo_engine.levels import LEVELS, STRONGEST, at_level, most_visits
+from tanbo_engine.patience import HARMLESS
+from tanbo_engine.player import (
+    MOST_VISITS,
+    Limits,
+    Report,
+    SearchPlayer,
+    Stream,
+    mix_seed,
+)
 from tanbo_engine.points import Color
 
 _SEED_BITS = 63
@@ -199,11 +209,39 @@ class Tanbo:
         Raises:
             ValueError: no limit is given, or the game is over.
         """
-        if seconds is None and visits is None:
+        return self._search(Limits(seconds, visits))
+
+    def _search(self, limits: Limits) -> Report:
+        if limits.seconds is None and limits.visits is None:
             raise ValueError("a search needs a limit: seconds or visits")
         self._require_going_on()
-        limits = Limits(seconds, visits)
         return self._player.search(self.game, limits, self._new_stop(), self._games)
+
+    def choose(
+        self,
+        *,
+        seconds: float | None = None,
+        visits: int | None = None,
+        level: int = STRONGEST,
+    ) -> Report:
+        """Return what a player of a level does: a report with the move it would make.
+
+        A search by time ends before when no other move can become the best any more.
+
+        Args:
+            seconds: thinking time.
+            visits: descents of the tree.
+            level: one of `levels.LEVELS`, which may limit the visits further.
+
+        Raises:
+            ValueError: no limit is given, there is no such level, or the game is over.
+        """
+        if level not in LEVELS:
+            raise ValueError(f"levels are {min(LEVELS)} to {STRONGEST}, not {level}")
+        limits = Limits(seconds, most_visits(level, visits), early=HARMLESS)
+        report = self._search(limits)
+        seed = mix_seed(~self._seed, self._games, self.game.kernel.key)
+        return at_level(report, self.game, level, Random(seed))  # noqa: S311
 
     def analyze(
         self,

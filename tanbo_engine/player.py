@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from tanbo_engine._kernel import PUCT, PUCT0, UCT, Search, StopFlag
 from tanbo_engine.game import Game
+from tanbo_engine.patience import Patience
 
 _SLICE_SECONDS = 0.002
 _FIRST_SLICE = 32
@@ -32,11 +33,18 @@ class Limits(NamedTuple):
 
     Attributes:
         seconds: thinking time, or None.
-        visits: descents of the tree, or None.
+        visits: descents of the tree, or None. A limit of visits makes them all, as
+            long as there is time, whatever `early` says: so they can be repeated.
+        target: seconds after which only an unclear position is searched further; all
+            of `seconds` if None. Without `seconds` it means nothing.
+        early: end before, when the second move cannot catch up with this share of
+            the visits to come (`patience.HARMLESS`, `patience.FRUGAL`); never if None.
     """
 
     seconds: float | None = None
     visits: int | None = None
+    target: float | None = None
+    early: float | None = None
 
 
 class Candidate(NamedTuple):
@@ -83,6 +91,12 @@ class Report(NamedTuple):
     tree_full: bool
 
 
+def with_move(report: Report, point: int) -> Report:
+    """Return a report with another of its candidates as the move to play."""
+    chosen = next(move for move in report.candidates if move.point == point)
+    return report._replace(point=point, variation=chosen.variation or (point,))
+
+
 class Stream(NamedTuple):
     """Who wants reports while a search goes on.
 
@@ -108,6 +122,7 @@ class SearchPlayer:
         """
         self._search = Search(memory_mb << 20, KINDS[kind])
         self._seed = seed
+        self._kept: _Root | None = None
         # A search whose caller was cancelled may still be on its last visit.
         self._busy = threading.Lock()
 
@@ -118,6 +133,8 @@ class SearchPlayer:
         stop: StopFlag,
         salt: int = 0,
         stream: Stream | None = None,
+        *,
+        keep: bool = False,
     ) -> Report:
         """Search a game that is not over. Blocks, without the GIL while it works.
 
@@ -127,6 +144,8 @@ class SearchPlayer:
             stop: set from any thread, ends the search with what it has.
             salt: tells games of one process apart (CONTRACT.md, Randomness).
             stream: who is told reports on the way, in the thread that searches.
+            keep: the next search may go on where this one ends; its limit of visits
+                counts those made here.
 
         Raises:
             ValueError: a limit or an interval that is below 0 or no number.
@@ -134,10 +153,21 @@ class SearchPlayer:
         _check(limits, stream)
         began = time.monotonic()
         with self._busy:
-            key = game.kernel.key
-            self._search.start(game.kernel, mix_seed(self._seed, salt, key))
+            root = self._take_up(game, salt)
             self._run(limits, stop, began, stream)
+            self._kept = root if keep else None
             return self._report(began)
+
+    def _take_up(self, game: Game, salt: int) -> "_Root":
+        """Go on with the tree that was kept if it is of this position; else begin.
+
+        The one place that decides which trees are of use again.
+        """
+        root = _Root(game.kernel.key, tuple(game.legal_moves()), salt)
+        kept, self._kept = self._kept, None
+        if root != kept:
+            self._search.start(game.kernel, mix_seed(self._seed, salt, root.key))
+        return root
 
     def _run(
         self, limits: Limits, stop: StopFlag, began: float, stream: Stream | None
@@ -149,6 +179,7 @@ class SearchPlayer:
         if len(search.moves()) == 1 and stream is None:
             most = 1  # a forced move needs no thought
         next_report = float("inf") if stream is None else stream.interval
+        patience, visits_before = _patience(limits), search.visits
         size, used = _FIRST_SLICE, 0.0
         while most is None or search.visits < most:
             asked = size if most is None else min(size, most - search.visits)
@@ -159,6 +190,10 @@ class SearchPlayer:
             if stream is not None and used >= next_report:
                 stream.tell(self._report(began))
                 next_report = used + stream.interval
+            if patience is not None and patience.is_due(used):
+                made = search.visits - visits_before
+                if patience.is_enough(used, made, search.moves()):
+                    break
             pace = done / max(used - before, 1e-6)
             wanted = int(pace * min(_SLICE_SECONDS, seconds - used))
             size = max(1, min(wanted, 2 * size, _LONGEST_SLICE))
@@ -186,16 +221,35 @@ class SearchPlayer:
         stop: StopFlag,
         salt: int = 0,
         stream: Stream | None = None,
+        *,
+        keep: bool = False,
     ) -> Report:
         """Run `search` in a thread; being cancelled stops it."""
         return await run_stoppable(
-            lambda: self.search(game, limits, stop, salt, stream), stop
+            lambda: self.search(game, limits, stop, salt, stream, keep=keep), stop
         )
+
+
+class _Root(NamedTuple):
+    """What the root of a tree is: position, its moves, and the game's salt."""
+
+    key: int
+    moves: tuple[int, ...]
+    salt: int
+
+
+def _patience(limits: Limits) -> Patience | None:
+    """Return what ends a search before its last second; None if nothing does."""
+    seconds, visits, target, early = limits
+    if seconds is None or (target is None and early is None):
+        return None
+    early = early if visits is None else None
+    return Patience(seconds if target is None else target, seconds, early)
 
 
 def _check(limits: Limits, stream: Stream | None) -> None:
     """Refuse what no clock and no count can reach."""
-    seconds, visits = limits
+    seconds, visits = limits.seconds, limits.visits
     if seconds is not None and not seconds >= 0:
         raise ValueError(f"seconds are 0 or more, not {seconds}")
     if visits is not None and (not isinstance(visits, int) or visits < 0):

@@ -22,7 +22,7 @@ from protocol.commands.arguments import (
 from protocol.commands.play import Think, consider, generate
 from protocol.commands.table import Emit, Lines, command
 from protocol.session import Input, Session, Work
-from tanbo_engine.player import Candidate, Report
+from tanbo_engine.player import Candidate, Report, with_move
 from tanbo_engine.points import Color
 
 _SECONDS = 1.0
@@ -235,8 +235,9 @@ def analyze(session: Session, request: Request) -> Lines:
     return kata_analyze(session, request)
 
 
-@command("stop", help="End an analysis, as any other line does.")
+@command("stop", help="End an analysis, as any other line does, and pondering.")
 def stop(session: Session) -> str:
+    session.disengage()
     return ""
 
 
@@ -309,7 +310,7 @@ def genmove_analyze(session: Session, request: Request) -> Lines:
     errors=(gtp.ILLEGAL_MOVE,),
 )
 async def kata_search(session: Session, color: Color) -> str:
-    return await consider(session, color, session.think)
+    return await consider(session, color, session.choose)
 
 
 @command(
@@ -320,7 +321,7 @@ async def kata_search(session: Session, color: Color) -> str:
 )
 async def kata_search_cancellable(session: Session, color: Color) -> str:
     work = session.begin(Input.LINE)
-    vertex = await consider(session, color, lambda: session.think(work))
+    vertex = await consider(session, color, lambda: session.choose(work))
     return "cancelled" if _is_cancelled(session, work) else vertex
 
 
@@ -361,8 +362,10 @@ def _choose(
             await emit(form(board, report, request.choose(report)))
 
         async def think() -> Report:
-            report = await session.think(work, tell, request.interval)
-            return report._replace(point=request.choose(report)[0].point)
+            report = await session.choose(work, tell, request.interval)
+            if report.point in request.points:
+                return report
+            return with_move(report, request.choose(report)[0].point)
 
         vertex = await answer(session, request.color, think)
         is_cancelled = Input.LINE in ended_by and _is_cancelled(session, work)

@@ -18,6 +18,8 @@ from protocol.session import Session
 _UNSET = "none"
 """What stands for a setting that the engine chooses."""
 
+_DEFAULTS = config.Settings()
+
 
 @command("kata-list-params", help="Settings that can be changed, blank-separated.")
 def list_params(session: Session) -> str:
@@ -43,7 +45,8 @@ def get_params(session: Session) -> str:
     "kata-set-param",
     Text("PARAM"),
     Text("VALUE"),
-    help="Change a setting of kata-list-params (also maxVisits, maxTime); none lets "
+    help="Change a setting of kata-list-params (also maxVisits, maxTime,"
+    " ponderingEnabled); none lets "
     "the engine choose.",
 )
 def set_param(session: Session, name: str, value: str) -> str:
@@ -78,10 +81,12 @@ def gogui_params(session: Session, words: Sequence[str]) -> str:
 
 
 def _dialog_line(session: Session, name: str) -> str:
-    choices = str(fields(config.Settings)[name].expected)
+    field = fields(config.Settings)[name]
+    if field.kind is bool:
+        return f"[bool] {name} {int(getattr(session.settings, name))}"
     kind = "string"
     if name == "player":
-        kind = "list/" + choices.replace(" or ", ", ").replace(", ", "/")
+        kind = "list/" + field.expected.replace(" or ", ", ").replace(", ", "/")
     return f"[{kind}] {name} {_shown(session, name)}"
 
 
@@ -105,7 +110,7 @@ def _change(session: Session, values: Mapping[str, object], *, strict: bool) -> 
 
 def _parsed(name: str, value: object, *, strict: bool) -> object:
     if value is None or value == _UNSET:
-        if name in ("memory", "player"):
+        if getattr(_DEFAULTS, name) is not None:
             raise SettingsError(f"{name}: {_UNSET} is no value of it")
         return None
     return convert(fields(config.Settings)[name], value, name, strict=strict)
@@ -126,4 +131,6 @@ def _value(session: Session, name: str) -> object:
 
 def _shown(session: Session, name: str) -> str:
     value = _value(session, name)
+    if isinstance(value, bool):
+        return str(value).lower()
     return _UNSET if value is None else str(value)

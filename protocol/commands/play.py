@@ -10,6 +10,7 @@ from protocol.commands.arguments import COLOR, MOVE, STONES, Integer, Optional
 from protocol.commands.table import command
 from protocol.session import Session
 from tanbo_engine import notation
+from tanbo_engine.clock import RESERVE_SECONDS
 from tanbo_engine.player import Report
 from tanbo_engine.points import Color, format_vertex
 from tanbo_engine.rules import Position
@@ -35,12 +36,12 @@ def play(session: Session, color: Color, point: int | None) -> str:
 @command(
     "genmove",
     COLOR,
-    help="Search, make the move and answer it. After the end: resign for the loser, "
-    "pass for the winner.",
+    help="Search, make the move and answer it; resign where --resign says so. After "
+    "the end: resign for the loser, pass for the winner.",
     errors=(gtp.ILLEGAL_MOVE,),
 )
 async def genmove(session: Session, color: Color) -> str:
-    return await generate(session, color, session.think)
+    return await generate(session, color, session.choose)
 
 
 async def generate(session: Session, color: Color, think: Think) -> str:
@@ -53,8 +54,11 @@ async def generate(session: Session, color: Color, think: Think) -> str:
         return _farewell(color, winner)
     began = time.monotonic()
     report = await think()
+    if session.gives_up(color, report):
+        return "resign"
     session.game.play(report.point)
-    session.clock.spend(color, time.monotonic() - began)
+    session.clock.spend(color, time.monotonic() - began + RESERVE_SECONDS)
+    session.is_engaged = True
     return format_vertex(session.game.size, report.point)
 
 
@@ -65,7 +69,7 @@ async def generate(session: Session, color: Color, think: Think) -> str:
     errors=(gtp.ILLEGAL_MOVE,),
 )
 async def reg_genmove(session: Session, color: Color) -> str:
-    return await consider(session, color, session.think)
+    return await consider(session, color, session.choose)
 
 
 async def consider(session: Session, color: Color, think: Think) -> str:
@@ -100,6 +104,7 @@ def gg_undo(session: Session, count: int | None) -> str:
         raise gtp.GtpError(
             gtp.CANNOT_UNDO, f"{made} moves have been made since the start position"
         )
+    session.disengage()
     for _ in range(count):
         session.game.undo()
     return ""

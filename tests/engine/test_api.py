@@ -9,6 +9,7 @@ import pytest
 
 from tanbo_engine import rules
 from tanbo_engine.api import Tanbo
+from tanbo_engine.levels import LEVELS
 from tanbo_engine.player import SearchPlayer
 from tanbo_engine.points import Color, VertexError
 from tanbo_engine.record import Headers, RecordError
@@ -209,3 +210,15 @@ def test_wrong_limits_are_refused() -> None:
             next(iter(game.analyze(visits=10, interval=interval)))
     with pytest.raises(IndexError, match="no move has been made"):
         game.undo()
+
+
+def test_a_level_limits_what_is_searched_and_may_overlook_things() -> None:
+    game = Tanbo(seed=1, memory_mb=8)
+    full = game.choose(visits=300)
+    assert full == game.search(visits=300)._replace(seconds=full.seconds)
+    assert game.choose(seconds=60, level=2).visits == LEVELS[2].visits
+    assert game.vertex(game.choose(visits=300, level=1).point) in game.legal_moves()
+    with pytest.raises(ValueError, match="levels are 1 to 10, not 11"):
+        game.choose(visits=1, level=11)
+    with pytest.raises(ValueError, match="a search needs a limit"):
+        game.choose()

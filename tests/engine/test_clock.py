@@ -2,20 +2,32 @@ import itertools
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tanbo_engine.clock import (
     RESERVE_SECONDS,
     Clock,
+    Outlook,
+    Plan,
     TimeControl,
     TimeSystem,
+    outlook,
     with_reserve,
 )
+from tanbo_engine.game import Game
 from tanbo_engine.points import Color
 
+from .support import as_plain, before_the_end, start
+
 BLACK, WHITE = Color
-AREA = 49
+AHEAD = Outlook(likely=17, longest=51, progress=1)
+OUTLOOKS = [
+    AHEAD,
+    Outlook(likely=30, longest=90, progress=0),
+    Outlook(likely=4, longest=30, progress=0.9),
+    Outlook(likely=200, longest=600, progress=0.3),
+]
 LEAST = 0.001
 
 ABSOLUTE = TimeControl(TimeSystem.ABSOLUTE, main=100)
@@ -48,10 +60,14 @@ def clock_of(control: TimeControl) -> Clock:
     return clock
 
 
-def budget(clock: Clock, color: Color = BLACK, area: int = AREA) -> float:
-    seconds = clock.budget(color, area)
-    assert seconds is not None
-    return seconds
+def plan(clock: Clock, color: Color = BLACK, ahead: Outlook = AHEAD) -> Plan:
+    made = clock.plan(color, ahead)
+    assert made is not None
+    return made
+
+
+def budget(clock: Clock, color: Color = BLACK, ahead: Outlook = AHEAD) -> float:
+    return plan(clock, color, ahead).target
 
 
 class Referee:
@@ -98,10 +114,10 @@ class Referee:
 
 def test_without_time_settings_no_move_has_a_limit() -> None:
     clock = Clock()
-    assert clock.budget(BLACK, AREA) is None
+    assert clock.plan(BLACK, AHEAD) is None
     clock.spend(BLACK, 1000)
-    assert clock.budget(BLACK, AREA) is None
-    assert clock.budget(WHITE, AREA) is None
+    assert clock.plan(BLACK, AHEAD) is None
+    assert clock.plan(WHITE, AHEAD) is None
 
 
 def test_time_left_without_time_settings_is_absolute_time_for_both() -> None:
@@ -117,7 +133,7 @@ def test_time_left_without_time_settings_is_absolute_time_for_both() -> None:
 def test_no_limit_can_be_set_again() -> None:
     clock = clock_of(ABSOLUTE)
     clock.configure(TimeControl(TimeSystem.NONE))
-    assert clock.budget(BLACK, AREA) is None
+    assert clock.plan(BLACK, AHEAD) is None
 
 
 # Every system
@@ -127,7 +143,7 @@ def test_no_limit_can_be_set_again() -> None:
 def test_playing_within_the_budget_never_runs_out_of_time(control: TimeControl) -> None:
     clock, referee = clock_of(control), Referee(control)
     for _ in range(60):
-        think = budget(clock)
+        think = plan(clock).maximum
         on_the_way = min(RESERVE_SECONDS, think / 4)
         clock.spend(BLACK, think + on_the_way)
         referee.spend(think + on_the_way)
@@ -142,12 +158,12 @@ def test_the_budget_is_above_zero_and_never_above_what_is_left(
     control: TimeControl, data: st.DataObject
 ) -> None:
     clock, referee = clock_of(control), Referee(control)
-    area = data.draw(st.sampled_from([9, 49, 361, 575]))
+    ahead = data.draw(st.sampled_from(OUTLOOKS))
     shares = st.floats(0, 1.2) | st.sampled_from([0.0, 0.5, 1.0])
     for share in data.draw(st.lists(shares, max_size=30)):
-        seconds = budget(clock, BLACK, area)
-        assert 0 < seconds <= max(LEAST, referee.left)
-        assert seconds <= control.move_limit
+        target, maximum, _ = plan(clock, BLACK, ahead)
+        assert 0 < target <= maximum <= max(LEAST, referee.left)
+        assert maximum <= control.move_limit
         clock.spend(BLACK, share * referee.left)
         referee.spend(share * referee.left)
         if referee.flagged:
@@ -163,7 +179,8 @@ def test_the_budget_is_never_above_the_time_the_front_end_says_is_left(
     clock.set_left(BLACK, seconds, periods)
     overtime = control.system in (TimeSystem.BYOYOMI, TimeSystem.CANADIAN)
     left = seconds + control.period if overtime and not periods else seconds
-    assert 0 < budget(clock) <= max(LEAST, left)
+    target, maximum, _ = plan(clock)
+    assert 0 < target <= maximum <= max(LEAST, left)
 
 
 @pytest.mark.parametrize("control", CONTROLS, ids=IDS)
@@ -217,7 +234,8 @@ def test_the_time_the_front_end_says_is_left_replaces_ours(
 def test_absolute_time_is_spread_over_the_moves_of_a_game() -> None:
     clock = clock_of(ABSOLUTE)
     assert 100 / 40 < budget(clock) < 100 / 10
-    assert budget(clock, area=361) < budget(clock, area=49) < budget(clock, area=9)
+    more = AHEAD._replace(likely=2 * AHEAD.likely)
+    assert budget(clock, ahead=more) == pytest.approx(budget(clock) / 2)
 
 
 def test_absolute_time_shrinks_as_it_is_spent() -> None:
@@ -289,8 +307,7 @@ def test_a_canadian_period_is_shared_by_its_stones() -> None:
 
 
 def test_saved_canadian_time_goes_to_the_stones_that_follow() -> None:
-    clock = clock_of(CANADIAN)
-    clock.spend(BLACK, 20)
+    clock = clock_of(CANADIAN._replace(main=0))
     clock.spend(BLACK, 0)
     assert budget(clock) == with_reserve(30 / 9)
     clock.spend(BLACK, 6)
@@ -307,8 +324,19 @@ def test_a_canadian_period_is_whole_again_after_its_last_stone() -> None:
 
 def test_the_move_that_ends_main_time_is_the_first_canadian_stone() -> None:
     clock = clock_of(CANADIAN)
-    clock.spend(BLACK, 23)
-    assert budget(clock) == with_reserve(27 / 9)
+    clock.spend(BLACK, 26)
+    assert budget(clock) == with_reserve(24 / 9)
+
+
+def test_a_canadian_period_whose_begin_is_a_guess_is_shared_evenly_at_most() -> None:
+    # Our own books may be a stone ahead: what looks like the first of a new period
+    # can be the last of the old one.
+    clock = clock_of(CANADIAN)
+    clock.spend(BLACK, 20)
+    clock.spend(BLACK, 0)
+    target, maximum, saves = plan(clock)
+    assert target == maximum == with_reserve(3)
+    assert not saves
 
 
 def test_time_left_in_canadian_overtime_is_for_the_stones_left() -> None:
@@ -407,6 +435,122 @@ def test_the_words_of_the_systems_are_those_of_kata_time_settings() -> None:
 def test_time_told_without_settings_is_forgotten_with_the_game() -> None:
     clock = Clock()
     clock.set_left(BLACK, 5, 0)
-    assert clock.budget(BLACK, 49) is not None
+    assert clock.plan(BLACK, AHEAD) is not None
     clock.restart()
-    assert clock.budget(BLACK, 49) is None
+    assert clock.plan(BLACK, AHEAD) is None
+
+
+# The outlook
+
+
+@pytest.mark.parametrize(
+    ("name", "moves"), [("dense-7x7", 29), ("classic-9x9", 31), ("classic-13x13", 79)]
+)
+def test_the_moves_to_come_are_about_those_of_measured_games(
+    name: str, moves: int
+) -> None:
+    game = Game(start(name))
+    assert outlook(game).likely == pytest.approx(moves, rel=0.1)
+    assert outlook(game).longest > 2.5 * moves
+    assert outlook(game).progress == 0
+
+
+def test_fewer_moves_are_to_come_as_a_game_goes_on_but_always_some() -> None:
+    game = Game(start("dense-7x7"))
+    outlooks = [outlook(game)]
+    while game.winner is None:
+        game.play(game.legal_moves()[0])
+        outlooks.append(outlook(game))
+    for before, after in itertools.pairwise(outlooks):
+        assert after.likely <= before.likely
+        assert after.longest <= before.longest
+        assert before.progress <= after.progress <= 1
+    assert outlooks[-1].likely >= 3
+
+
+def test_a_made_up_position_begins_with_less_to_come() -> None:
+    late = Game(as_plain(before_the_end("dense-7x7", 1, 10)))
+    fresh = Game(start("dense-7x7"))
+    assert outlook(late).likely < outlook(fresh).likely / 2
+    assert outlook(late).progress > 0.3
+
+
+# Whole games
+
+
+@pytest.mark.parametrize("ahead", OUTLOOKS[:2])
+def test_a_move_in_the_middle_gets_more_of_what_is_left(ahead: Outlook) -> None:
+    shares = [
+        budget(clock_of(ABSOLUTE), ahead=ahead._replace(progress=progress))
+        for progress in (0, 0.3, 0.6, 1)
+    ]
+    assert shares == sorted(shares)
+    assert shares[-1] < 2.1 * shares[0]
+
+
+def controls() -> st.SearchStrategy[TimeControl]:
+    """Return controls of every system, from hardly any time to a lot."""
+    times = st.floats(0, 0.2) | st.floats(0, 5) | st.floats(0, 4000)
+    counts = st.integers(1, 40)
+    none = st.just(float("inf"))
+    overtime = st.tuples(times, times, counts)
+    # Below 0.1 s the reserve of a single move is less than 20 ms (CONTRACT.md).
+    byoyomi = st.tuples(times, st.floats(0.1, 90), counts)
+    fischer = st.tuples(times, st.just(0.0), st.just(0), times)
+    capped = st.tuples(
+        *(times, st.just(0.0), st.just(0), times),
+        *(none | st.floats(0.2, 4000), none | st.floats(0.05, 100)),
+    )
+    numbers: dict[TimeSystem, st.SearchStrategy[tuple[float, ...]]] = {
+        TimeSystem.ABSOLUTE: st.tuples(times),
+        TimeSystem.BYOYOMI: byoyomi,
+        TimeSystem.CANADIAN: overtime,
+        TimeSystem.FISCHER: fischer,
+        TimeSystem.FISCHER_CAPPED: capped,
+    }
+    return st.sampled_from(list(numbers)).flatmap(
+        lambda system: numbers[system].map(
+            lambda given: TimeControl(system, *given)  # type: ignore[arg-type]
+        )
+    )
+
+
+def survives(control: TimeControl, delays: list[float], *, told: bool | None) -> bool:
+    """Play a long game on a clock; tell whether its end comes before the flag.
+
+    Args:
+        control: the time control.
+        delays: seconds on the way, for each move in turn.
+        told: whether the front end tells the time left; None plays without thinking,
+            10 ms a move and 20 ms on the way.
+    """
+    start_of_game = Outlook(likely=30, longest=90, progress=0)
+    clock, referee = clock_of(control), Referee(control)
+    for made in range(90):
+        ahead = Outlook(
+            max(4, 30 - made), max(30, start_of_game.longest - made), min(1, made / 30)
+        )
+        think = 0.010 if told is None else plan(clock, ahead=ahead).maximum
+        delay = 0.020 if told is None else delays[made % len(delays)]
+        clock.spend(BLACK, think + RESERVE_SECONDS)
+        referee.spend(think + delay)
+        if referee.flagged:
+            return False
+        if told:
+            in_overtime = referee.main <= 0 and control.period > 0
+            left = referee.period if in_overtime else referee.main
+            clock.set_left(BLACK, left, referee.periods if in_overtime else 0)
+    return True
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    control=controls(),
+    delays=st.lists(st.floats(0, 0.020) | st.just(0.020), min_size=1, max_size=5),
+    told=st.booleans(),
+)
+def test_no_game_is_lost_on_time_that_a_quick_mover_would_not_lose(
+    control: TimeControl, delays: list[float], told: bool
+) -> None:
+    assume(survives(control, delays, told=None))
+    assert survives(control, delays, told=told)

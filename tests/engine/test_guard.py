@@ -134,8 +134,11 @@ ROOMS = [
     "game",
     "record",
     "clock",
+    "patience",
     "player",
     "solver",
+    "variety",
+    "levels",
     "bench",
     "api",
 ]

@@ -10,6 +10,7 @@ import pytest
 
 from tanbo_engine._kernel import StopFlag
 from tanbo_engine.game import Game
+from tanbo_engine.patience import FRUGAL, HARMLESS
 from tanbo_engine.player import (
     Limits,
     Report,
@@ -172,6 +173,48 @@ def test_a_whole_game_is_played_to_its_end() -> None:
             assert point in range(35)
         game.play(report.point)
     assert game.winner in Color
+
+
+# Clear and unclear positions, kept trees
+
+
+def test_a_target_ends_a_search_long_before_the_maximum() -> None:
+    report = search(new_game(), Limits(seconds=300, target=0.05))
+    assert report.seconds < 30
+
+
+@pytest.mark.parametrize("early", [HARMLESS, FRUGAL])
+def test_a_limit_of_visits_is_met_whatever_the_clock_would_save(early: float) -> None:
+    game = Game(as_plain(before_the_end("dense-7x7", 3, 30)))
+    whole = untimed(search(game, Limits(visits=3000)))
+    on_a_clock = Limits(seconds=600, visits=3000, target=300, early=early)
+    assert untimed(search(game, on_a_clock)) == whole
+
+
+def test_a_kept_tree_is_searched_further_by_the_next_search_of_its_position() -> None:
+    player, game = SearchPlayer(8, 1), new_game()
+    player.search(game, Limits(visits=700), StopFlag(), keep=True)
+    report = player.search(game, Limits(visits=2000), StopFlag())
+    assert untimed(report) == untimed(search(game, Limits(visits=2000)))
+    assert untimed(player.search(game, Limits(visits=9), StopFlag())) == (
+        untimed(search(game, Limits(visits=9)))
+    )
+
+
+def test_a_kept_tree_that_is_large_enough_answers_at_once() -> None:
+    player, game = SearchPlayer(8, 1), new_game()
+    player.search(game, Limits(visits=700), StopFlag(), keep=True)
+    assert player.search(game, Limits(visits=100), StopFlag()).visits == 700
+
+
+def test_a_kept_tree_of_another_position_or_game_is_forgotten() -> None:
+    for salt, point in ((1, None), (0, 1)):
+        player, game = SearchPlayer(8, 1), new_game()
+        player.search(game, Limits(visits=700), StopFlag(), keep=True)
+        if point is not None:
+            game.play(point)
+        report = player.search(game, Limits(visits=300), StopFlag(), salt)
+        assert untimed(report) == untimed(search(game, Limits(visits=300), salt=salt))
 
 
 # In a thread

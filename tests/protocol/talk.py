@@ -9,6 +9,8 @@ from protocol import gtp
 from protocol.config import Settings
 from protocol.dispatch import handle
 from protocol.session import Session
+from tanbo_engine.clock import outlook
+from tanbo_engine.points import Color
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -54,6 +56,12 @@ async def state(session: Session) -> tuple[object, ...]:
         session.clock.control,
         session.closing,
     )
+
+
+def time_to_think(session: Session, color: Color = Color.BLACK) -> float | None:
+    """Return the seconds that the next move of a colour is worth; None: no clock."""
+    plan = session.clock.plan(color, outlook(session.game))
+    return None if plan is None else plan.target
 
 
 async def play_out(session: Session) -> str:

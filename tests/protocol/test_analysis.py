@@ -24,7 +24,7 @@ from tanbo_engine.game import Game
 from tanbo_engine.player import Candidate, Report
 from tanbo_engine.points import Color, Size, format_vertex, parse_vertex
 
-from .talk import Engine, ask, new_session, play_out, refusal, run_engine
+from .talk import Engine, ask, new_session, play_out, refusal, run_engine, time_to_think
 
 FOR_EVER = ("--time", "100000")
 ANALYSES = ("lz-analyze", "kata-analyze", "analyze")
@@ -405,9 +405,9 @@ async def test_genmove_analyze_makes_the_move_it_plays(name: str) -> None:
     assert move.point is not None
     assert last == f"play {format_vertex(size, move.point)}"
     assert last.split()[1] == moves_of(infos[0])[0]["move"]
-    spent = session.clock.budget(Color.BLACK, size.area)
+    spent = time_to_think(session)
     assert spent is not None
-    assert spent < (session.clock.budget(Color.WHITE, size.area) or 0)
+    assert spent < (time_to_think(session, Color.WHITE) or 0)
 
 
 async def test_genmove_analyze_is_genmove_with_more_words() -> None:
@@ -652,7 +652,8 @@ def test_an_interrupt_brings_the_best_move_so_far(name: str) -> None:
 
 
 def test_an_interrupt_concerns_what_is_before_it_only() -> None:
-    with Engine("--time", "0.4") as engine:
+    # A clear move ends before, but not before half of its time.
+    with Engine("--time", "0.8") as engine:
         engine.ask("name")
         began = time.monotonic()
         engine.send(b"# interrupt\n1 genmove b\n")

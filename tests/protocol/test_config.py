@@ -35,7 +35,7 @@ def test_all_settings_of_a_file(tmp_path: Path) -> None:
         tmp_path,
         'size = "7x9"\nsetup = "dense-7x9"\ncanvas = true\nlock-size = true\n'
         "time = 2\nnodes = 100\nmemory = 8\nseed = 0\naccept-start-stones = true\n"
-        'log = "x.log"\n',
+        'log = "x.log"\nlevel = 3\nvariety = 1\nresign = 2.5\nponder = true\n',
     )
     assert load(Settings, {}, file) == Settings(
         size="7x9",
@@ -44,6 +44,10 @@ def test_all_settings_of_a_file(tmp_path: Path) -> None:
         lock_size=True,
         time=2.0,
         nodes=100,
+        level=3,
+        variety=1.0,
+        resign=2.5,
+        ponder=True,
         memory=8,
         seed=0,
         accept_start_stones=True,

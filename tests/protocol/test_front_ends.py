@@ -7,9 +7,10 @@ import pytest
 
 from protocol.dispatch import handle
 from protocol.session import Input
+from tanbo_engine.clock import outlook
 from tanbo_engine.points import Color
 
-from .talk import Engine, ask, new_session, play_out, refusal, run_engine
+from .talk import Engine, ask, new_session, play_out, refusal, run_engine, time_to_think
 
 
 async def test_row_1_a_blank_follows_the_status_even_of_an_empty_answer() -> None:
@@ -49,7 +50,8 @@ def test_row_4_commands_may_be_pipelined() -> None:
 
 
 def test_row_5_genmove_is_not_ended_by_input() -> None:
-    with Engine("--time", "0.4") as engine:
+    # A clear move ends before, but not before half of its time.
+    with Engine("--time", "0.8") as engine:
         began = time.monotonic()
         engine.send(b"genmove b\n")
         time.sleep(0.1)
@@ -217,18 +219,21 @@ async def test_time_settings_replace_all_of_the_old_state() -> None:
     await ask(session, "kata-time_settings fischer 1 1")
     await ask(session, "time_left b 0.1 0")
     await ask(session, "time_settings 100 0 0")
-    assert session.clock.budget(Color.BLACK, 0) == pytest.approx(9.97)
+    fresh = new_session()
+    await ask(fresh, "time_settings 100 0 0")
+    assert time_to_think(session) == time_to_think(fresh) is not None
     await ask(session, "time_settings 0 1 0")
-    assert session.clock.budget(Color.BLACK, 0) is None
+    assert time_to_think(session) is None
 
 
 async def test_the_own_clock_runs_without_time_left() -> None:
     session = new_session(nodes=None)
     await ask(session, "time_settings 1 0 0")
-    first = session.clock.budget(Color.BLACK, 0)
+    ahead = outlook(session.game)
+    first = session.clock.plan(Color.BLACK, ahead)
     await ask(session, "genmove b")
-    second = session.clock.budget(Color.BLACK, 0)
+    second = session.clock.plan(Color.BLACK, ahead)
     assert first is not None
     assert second is not None
     assert second < first
-    assert session.clock.budget(Color.WHITE, 0) == first
+    assert session.clock.plan(Color.WHITE, ahead) == first

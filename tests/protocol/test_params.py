@@ -21,9 +21,17 @@ async def test_get_and_set() -> None:
     await ask(session, "kata-set-param maxVisits 70")
     await ask(session, "kata-set-param time 0.5")
     await ask(session, "kata-set-param player uct")
+    assert await ask(session, "kata-get-param ponder") == "false"
+    await ask(session, "kata-set-param ponderingEnabled true")
+    assert await ask(session, "kata-get-param ponder") == "true"
+    await ask(session, "kata-set-param ponder 0")
     assert json.loads(await ask(session, "kata-get-params")) == {
         "time": 0.5,
         "nodes": 70,
+        "level": 10,
+        "variety": 0.0,
+        "resign": 0.0,
+        "ponder": False,
         "memory": 8,
         "player": "uct",
         "seed": 1,
@@ -63,6 +71,12 @@ async def test_several_at_once_are_all_or_none() -> None:
         ("kata-get-param colour", "no parameter 'colour': use time, nodes"),
         ("kata-set-param nodes 0", "nodes: expected a whole number from 1"),
         ("kata-set-param memory none", "memory: none is no value of it"),
+        ("kata-set-param level none", "level: none is no value of it"),
+        ("kata-set-param level 11", "level: expected a whole number from 1 to 10"),
+        ("kata-set-param variety 2", "variety: expected a number from 0 to 1"),
+        ("kata-set-param resign 51", "resign: expected a number from 0 to 50"),
+        ("kata-set-param ponder maybe", "ponder: expected true or false"),
+        ('kata-set-params {"ponder": 1}', "ponder: expected true or false"),
         ("kata-set-param memory 1000000", "memory: this machine has no "),
         ("kata-set-param player best", "player: expected auto, puct, puct0 or uct"),
         ("kata-set-params nodes", "no JSON object: "),
@@ -83,11 +97,18 @@ async def test_gogui_asks_and_sets() -> None:
     assert (await ask(session, "tanbo-params")).split("\n") == [
         "[string] time none",
         "[string] nodes 40",
+        "[string] level 10",
+        "[string] variety 0.0",
+        "[string] resign 0.0",
+        "[bool] ponder 0",
         "[string] memory 8",
         "[list/auto/puct/puct0/uct] player auto",
         "[string] seed 1",
     ]
     await ask(session, "tanbo-params nodes 50")
+    await ask(session, "tanbo-params ponder 1")
+    assert "[bool] ponder 1" in await ask(session, "tanbo-params")
+    assert session.settings.ponder is True
     await ask(session, "tanbo-params time")
     assert (session.settings.nodes, session.settings.time) == (50, None)
 

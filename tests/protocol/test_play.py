@@ -308,6 +308,18 @@ def test_few_colours_and_no_discs() -> None:
     assert "\033[42;30mX" in terminal.output
 
 
+def test_a_level_plays_weaker_than_the_time_would_let_it() -> None:
+    options = ("--level", "1", "--nodes", "900000000", "--color", "none")
+    assert " has won." in talk(options=options)
+
+
+def test_a_level_that_there_is_not() -> None:
+    done = subprocess.run(program("--level", "0"), capture_output=True, cwd=ROOT)
+    assert done.returncode == 2
+    assert b"--level: expected a whole number from 1 to 10, got '0'" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
 @pytest.mark.parametrize("options", [(), ("--color", "w", "--nodes", "900000000")])
 def test_ctrl_c_is_a_polite_end(options: tuple[str, ...]) -> None:
     with Terminal(*options) as terminal:

@@ -100,7 +100,7 @@ def test_all_that_was_read_before_eof_is_answered() -> None:
         b"1 genmove b\n2 genmove w\n3 name\n", "--time", "0.3"
     )
     assert (status, [answer.id for answer in responses], err) == (0, [1, 2, 3], "")
-    assert time.monotonic() - began > 0.5
+    assert time.monotonic() - began > 0.25  # clear moves end before
 
 
 def test_a_pipeline_longer_than_what_is_read_ahead() -> None:

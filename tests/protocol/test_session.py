@@ -15,6 +15,7 @@ from protocol.dispatch import handle, refuse
 from protocol.options import SettingsError
 from protocol.session import Session
 from protocol.transcript import Transcript, open_transcript
+from tanbo_engine.patience import FRUGAL, HARMLESS
 from tanbo_engine.player import Limits
 
 from .talk import ask, new_session, refusal, response
@@ -120,7 +121,7 @@ async def test_a_bug_is_one_line_for_the_user(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def test_no_memory_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def think(*_: object) -> None:
+    async def think(*_: object, **__: object) -> None:
         raise MemoryError
 
     session = new_session(memory=77)
@@ -157,14 +158,22 @@ def test_settings_that_cannot_start() -> None:
 
 
 async def test_what_limits_a_search() -> None:
-    assert new_session(nodes=5)._limits() == Limits(None, 5)
-    both = new_session(nodes=5, time=2.0)._limits()
+    assert new_session(nodes=5)._limits(5) == Limits(None, 5)
+    both = new_session(nodes=5, time=2.0)._limits(5)
     assert both.seconds == pytest.approx(1.97)
     assert both.visits == 5
-    assert new_session(nodes=None)._limits().seconds == pytest.approx(0.97)
+    by_time = new_session(nodes=None)._limits(None)
+    assert by_time.seconds == pytest.approx(0.97)
+    assert (by_time.target, by_time.early) == (None, HARMLESS)
     session = new_session(nodes=5)
     await ask(session, "time_settings 10 0 0")
-    assert session._limits().seconds is not None
+    on_a_clock = session._limits(5)
+    assert on_a_clock.seconds is not None
+    assert on_a_clock.target is not None
+    assert on_a_clock.target <= on_a_clock.seconds
+    assert (on_a_clock.visits, on_a_clock.early) == (5, FRUGAL)
+    await ask(session, "kata-time_settings byoyomi 0 5 1")  # nothing can be saved
+    assert session._limits(None) == Limits(4.97, None, 4.97, HARMLESS)
 
 
 @pytest.mark.parametrize("player", ["auto", "puct", "puct0", "uct"])
