@@ -4,6 +4,7 @@
 venv=$root/.venv
 fresh=$root/.venv.new
 lock=$root/.venv.lock
+compiled="_kernel _alphabeta" # modules, as pyproject.toml builds them
 
 # Foreign settings would lead to foreign packages.
 unset PYTHONPATH PYTHONHOME
@@ -56,16 +57,25 @@ describe() {
         echo 'no Python'
     printf '%s\n' "$root"
     cksum <"$root/pyproject.toml"
-    cksum <"$root/tanbo_engine/_kernel.py"
-    cksum <"$root/tanbo_engine/_kernel.pxd"
+    for module in $compiled; do
+        cksum <"$root/tanbo_engine/$module.py"
+        cksum <"$root/tanbo_engine/$module.pxd"
+    done
 }
 
 # Tell whether .venv has this extra ("engine" means none) and a current kernel.
 is_current() {
     [ -x "$venv/bin/python" ] && [ -e "$venv/.installed-$1" ] &&
         [ "$(describe "$venv")" = "$(cat "$venv/.installed-$1")" ] &&
-        ls "$root"/tanbo_engine/_kernel.*.so >/dev/null 2>&1 &&
+        is_built &&
         ! is_copied
+}
+
+# Tell whether every compiled module is there.
+is_built() {
+    for module in $compiled; do
+        ls "$root/tanbo_engine/$module".*.so >/dev/null 2>&1 || return 1
+    done
 }
 
 # Tell whether someone ran "pip install ." in .venv: that copy would run, not this tree.
@@ -75,10 +85,13 @@ is_copied() {
 
 # A check-out or a copy may change times without contents; the guard reads times.
 touch_kernel() {
-    if [ -n "$(find "$root/tanbo_engine/_kernel.py" "$root/tanbo_engine/_kernel.pxd" \
-        -newer "$(ls "$root"/tanbo_engine/_kernel.*.so | head -n 1)")" ]; then
-        touch "$root"/tanbo_engine/_kernel.*.so 2>/dev/null || true
-    fi
+    for module in $compiled; do
+        built=$(ls "$root/tanbo_engine/$module".*.so | head -n 1)
+        if [ -n "$(find "$root"/tanbo_engine/_*.py "$root"/tanbo_engine/_*.pxd \
+            -newer "$built")" ]; then
+            touch "$built" 2>/dev/null || true
+        fi
+    done
 }
 
 # One installer at a time: a GUI may start several copies at once.
@@ -125,8 +138,8 @@ for need in tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires
     pip_install "$1" --requirement "$1/build-requirements.txt"
     pip_install "$1" --no-build-isolation --config-settings editable_mode=compat \
         --editable ".$extra"
-    "$1/bin/python" -I -c 'import tanbo_engine._kernel' ||
-        fail "the kernel was built but cannot be loaded"
+    "$1/bin/python" -I -c 'import tanbo_engine._kernel, tanbo_engine._alphabeta' ||
+        fail "the compiled modules were built but cannot be loaded"
     # A fast start also where the environment forbids Python to write its caches.
     "$1/bin/python" -I -m compileall -q "$root/protocol" "$root/tanbo_engine" >&2 || true
     describe "$1" >"$1/.installed-$2"

@@ -1,6 +1,6 @@
 """tanbo-engine: rules, search and games of Tanbo, by Mark Steere.
 
-Importing the package checks that the compiled kernel is there and current.
+Importing the package checks that the compiled modules are there and current.
 """
 
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -8,43 +8,54 @@ from pathlib import Path
 
 __version__ = "0.1.0"
 
-_KERNEL_SOURCES = ("_kernel.py", "_kernel.pxd")
+_COMPILED = ("_kernel", "_alphabeta")
+"""The compiled modules, which pyproject.toml builds."""
 
 
 class KernelNotBuilt(ImportError):  # noqa: N818
-    """The compiled kernel is missing or older than its source."""
+    """A compiled module is missing or older than its source."""
 
 
-def _find_kernel(package: Path) -> Path | None:
-    """Return the compiled kernel for this Python, None if there is none."""
-    names = (package / f"_kernel{suffix}" for suffix in EXTENSION_SUFFIXES)
+def _find_compiled(package: Path, module: str) -> Path | None:
+    """Return the compiled module for this Python, None if there is none."""
+    names = (package / f"{module}{suffix}" for suffix in EXTENSION_SUFFIXES)
     return next((name for name in names if name.exists()), None)
 
 
-def _check_kernel(package: Path) -> None:
-    """Refuse a missing kernel and, in a checkout, one older than its source.
+def _is_stale(package: Path, module: str, built: Path) -> bool:
+    """Tell whether a compiled module is older than one of its sources.
 
-    An uncompiled or stale kernel would fail in odd ways or silently run old code.
+    Every .pxd counts: modules share the structures that these declare.
+    """
+    built_at = built.stat().st_mtime
+    sources = (package / f"{module}.py", *package.glob("*.pxd"))
+    return any(source.stat().st_mtime > built_at for source in sources)
+
+
+def _check_kernel(package: Path) -> None:
+    """Refuse missing compiled modules and, in a checkout, ones older than their source.
+
+    What is uncompiled or stale would fail in odd ways or silently run old code.
 
     Raises:
         KernelNotBuilt: with the command that builds it.
     """
-    built = _find_kernel(package)
     checkout = package.parent
-    remedy = f"run {checkout / 'scripts' / 'engine'} --version"
-    if not (checkout / "pyproject.toml").exists():
-        remedy = "run pip install --force-reinstall . in its checkout"
-    elif built is not None:
-        built_at = built.stat().st_mtime
-        if any((package / name).stat().st_mtime > built_at for name in _KERNEL_SOURCES):
+    is_checkout = (checkout / "pyproject.toml").exists()
+    remedy = "run pip install --force-reinstall . in its checkout"
+    if is_checkout:
+        remedy = f"run {checkout / 'scripts' / 'engine'} --version"
+    for module in _COMPILED:
+        built = _find_compiled(package, module)
+        if built is None:
+            raise KernelNotBuilt(
+                f"tanbo_engine: no compiled {module} in {package} for this Python; "
+                f"to build it, {remedy}"
+            )
+        if is_checkout and _is_stale(package, module, built):
             raise KernelNotBuilt(
                 f"tanbo_engine: {built} is older than its source; to build it, {remedy}"
             )
-    if built is None:
-        raise KernelNotBuilt(
-            f"tanbo_engine: no compiled kernel in {package} for this Python; "
-            f"to build it, {remedy}"
-        )
 
 
 def build_id() -> str:

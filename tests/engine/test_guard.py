@@ -1,20 +1,23 @@
 import ast
 import os
+import tomllib
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import tanbo_engine
-from tanbo_engine import KernelNotBuilt, _check_kernel, _kernel
+from tanbo_engine import _COMPILED, KernelNotBuilt, _alphabeta, _check_kernel, _kernel
 
-BUILT = f"_kernel{EXTENSION_SUFFIXES[0]}"
+SUFFIX = EXTENSION_SUFFIXES[0]
+SOURCES = [f"{module}{suffix}" for module in _COMPILED for suffix in (".py", ".pxd")]
 PACKAGE = Path(tanbo_engine.__file__).parent
 
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    """A package folder without a kernel, outside a checkout."""
+    """A package folder without compiled modules, outside a checkout."""
     folder = tmp_path / "tanbo_engine"
     folder.mkdir()
     return folder
@@ -22,17 +25,18 @@ def package(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def checkout(package: Path) -> Path:
-    """A package folder in a checkout, sources there, the kernel not compiled."""
+    """A package folder in a checkout, sources there, nothing compiled."""
     (package.parent / "pyproject.toml").touch()
-    for name in ("_kernel.py", "_kernel.pxd"):
+    for name in SOURCES:
         (package / name).touch()
         os.utime(package / name, (1000, 1000))
     return package
 
 
 def build(folder: Path, when: int) -> None:
-    (folder / BUILT).touch()
-    os.utime(folder / BUILT, (when, when))
+    for module in _COMPILED:
+        (folder / f"{module}{SUFFIX}").touch()
+        os.utime(folder / f"{module}{SUFFIX}", (when, when))
 
 
 def refusal(folder: Path) -> str:
@@ -55,12 +59,25 @@ def test_a_missing_kernel_in_a_checkout_is_one_line_that_says_how_to_build_it(
     checkout: Path,
 ) -> None:
     message = refusal(checkout)
-    assert "no compiled kernel" in message
+    assert "no compiled _kernel" in message
     assert str(checkout.parent / "scripts" / "engine") in message
     assert "\n" not in message
 
 
-@pytest.mark.parametrize("source", ["_kernel.py", "_kernel.pxd"])
+@pytest.mark.parametrize("module", _COMPILED)
+def test_each_compiled_module_is_missed(checkout: Path, module: str) -> None:
+    build(checkout, 1001)
+    (checkout / f"{module}{SUFFIX}").unlink()
+    assert f"no compiled {module} in" in refusal(checkout)
+
+
+def test_the_guard_knows_every_module_that_is_built() -> None:
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())
+    built = project["tool"]["setuptools"]["ext-modules"]
+    assert [row["name"] for row in built] == [f"tanbo_engine.{m}" for m in _COMPILED]
+
+
+@pytest.mark.parametrize("source", SOURCES)
 def test_a_kernel_older_than_one_of_its_sources_is_refused(
     checkout: Path, source: str
 ) -> None:
@@ -74,7 +91,7 @@ def test_a_kernel_older_than_one_of_its_sources_is_refused(
 
 def test_a_kernel_for_another_python_is_a_missing_one(checkout: Path) -> None:
     (checkout / "_kernel.cpython-27-other.so").touch()
-    assert "no compiled kernel" in refusal(checkout)
+    assert "no compiled _kernel" in refusal(checkout)
 
 
 def test_an_installed_kernel_is_fine_whatever_the_times(package: Path) -> None:
@@ -85,7 +102,7 @@ def test_an_installed_kernel_is_fine_whatever_the_times(package: Path) -> None:
 
 def test_a_missing_kernel_outside_a_checkout_says_to_reinstall(package: Path) -> None:
     message = refusal(package)
-    assert "no compiled kernel" in message
+    assert "no compiled _kernel" in message
     assert "reinstall" in message
     assert "\n" not in message
 
@@ -94,9 +111,10 @@ def test_a_refused_kernel_is_an_import_error() -> None:
     assert issubclass(KernelNotBuilt, ImportError)
 
 
-def test_the_kernel_in_use_is_the_compiled_one() -> None:
-    assert _kernel.COMPILED
-    assert str(_kernel.__file__).endswith(tuple(EXTENSION_SUFFIXES))
+@pytest.mark.parametrize("module", [_kernel, _alphabeta])
+def test_the_modules_in_use_are_the_compiled_ones(module: ModuleType) -> None:
+    assert module.COMPILED
+    assert str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))
 
 
 # Which module may use which (DESIGN.md section 2)
@@ -110,6 +128,7 @@ ROOMS = [
     "answers",
     "explain",
     "_kernel",
+    "_alphabeta",
     "game",
     "record",
     "clock",
@@ -117,7 +136,7 @@ ROOMS = [
     "bench",
     "api",
 ]
-MODULES = ["_kernel", *sorted(path.stem for path in PACKAGE.glob("[!_]*.py"))]
+MODULES = [*_COMPILED, *sorted(path.stem for path in PACKAGE.glob("[!_]*.py"))]
 
 
 def imports_of(module: str) -> set[str]:
@@ -146,5 +165,7 @@ def test_a_module_uses_only_modules_before_it(module: str) -> None:
     assert not used & {f"tanbo_engine.{name}" for name in later}
 
 
-def test_the_plain_rules_do_not_use_the_kernel() -> None:
-    assert not any("_kernel" in name for name in imports_of("rules"))
+@pytest.mark.parametrize("module", ["rules", "notation", "points"])
+def test_the_plain_rules_use_nothing_compiled(module: str) -> None:
+    used = " ".join(imports_of(module))
+    assert not any(compiled in used for compiled in _COMPILED)
