@@ -17,6 +17,7 @@ from tanbo_engine._kernel cimport (
     StopFlag,
     Undo,
     board_key,
+    copy_board,
     key_change,
     logistic,
     make_move,
@@ -42,6 +43,11 @@ cdef enum:
     ROOT_QUARTERS = 2
     FRACTION = 1 << 16     # what scales are multiplied by, to be whole numbers
     AREA = 2 * CELLS       # more than the growth points of both sides
+    DOUBT = 300            # scores so near the window are looked at more closely:
+    PLAY_ON = 4            # after so many plies
+    LIKELY = 3000          # score of a game that is over by then
+    PROMISE = 1 << 14      # of each growth point gained, for the choice of these plies
+    PROMISE_REMOVAL = 1 << 18
 
     # The line
     MAX_PLY = 128
@@ -143,6 +149,7 @@ ctypedef struct Stack:
     int score          # of the last finished iteration
     int choice_count
     Board board        # the position on top
+    Board scratch      # for playing on from it
     Frame frames[MAX_PLY]
     Choice choices[CELLS]
     int32_t history[2][CELLS]   # refutations by colour and cell
@@ -155,7 +162,10 @@ cdef void fill_tables() noexcept nogil
 
 # 2 Evaluation
 cdef int evaluate(const Board* b) noexcept nogil
-cdef int frontier(Stack* s, int beta) noexcept nogil
+cdef int near_horizon(Stack* s, int alpha, int beta) noexcept nogil
+cdef int last_ply(Stack* s, int beta) noexcept nogil
+cdef int play_on(Stack* s) noexcept nogil
+cdef Index promising_move(const Stack* s, const Board* b) noexcept nogil
 cdef int score_of_move(Stack* s, Index cell) noexcept nogil
 cdef int value_at(const Board* b, int ply) noexcept nogil
 

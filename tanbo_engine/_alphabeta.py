@@ -73,7 +73,7 @@ def lead_of(b: cython.pointer(cython.const[Board])) -> Index:
 def evaluate(b):
     """Return the score of a game that is not over; below `MOST_SCORE` either way.
 
-    Another evaluation may take its place if `frontier` makes its moves then.
+    Another evaluation may take its place if `last_ply` makes all its moves then.
     """
     return scaled(lead_of(b), b.count[BLACK] + b.count[WHITE])
 
@@ -128,7 +128,21 @@ def look(b: cython.pointer(cython.const[Board]), cell: Index) -> Effect:
     return effect
 
 
-def frontier(s, beta):
+def near_horizon(s, alpha, beta):
+    """Return the score of the position on top, one ply before the horizon.
+
+    Step 1  Search that ply. A proof stands, and what is outside the window by more
+            than `DOUBT`.
+    Step 2  Where it matters, growth points in the middle of a fight judge badly: play
+            on a few plies and evaluate then.
+    """
+    score: cython.int = last_ply(s, beta + DOUBT)
+    if abs(score) < PROVEN and alpha - DOUBT < score < beta + DOUBT:
+        return play_on(s)
+    return score
+
+
+def last_ply(s, beta):
     """Return the score of the position on top, searched one ply deep.
 
     Step 1  Moves that remove nothing change the evaluation by what `look` says: they
@@ -168,6 +182,52 @@ def frontier(s, beta):
     return best
 
 
+def play_on(s):
+    """Return the evaluation after a few promising moves of both sides.
+
+    It is the mean after the last two plies, because the side that has just moved looks
+    better than it is. A game that ends on the way is a good sign, but no proof.
+    """
+    b: cython.pointer(Board) = cython.address(s.scratch)
+    me: Index = s.board.to_move
+    sum: cython.int = 0
+    value: cython.int
+    ply: cython.int
+    copy_board(b, cython.address(s.board))
+    for ply in range(PLAY_ON):
+        make_move(b, promising_move(s, b), cython.NULL)
+        if b.roots[me] == 0:
+            return -LIKELY
+        if b.roots[1 - me] == 0:
+            return LIKELY
+        if ply >= PLAY_ON - 2:
+            value = evaluate(b)
+            sum += value if b.to_move == me else -value
+    return sum / 2
+
+
+def promising_move(s, b):
+    """Return the move that looks best on its own; see `list_moves`."""
+    me: Index = b.to_move
+    cells: cython.pointer(uint16_t) = b.legal[me]
+    best: Index = 0
+    most: cython.int = -TABLE_ORDER
+    order: cython.int
+    effect: Effect
+    i: Index
+    for i in range(b.count[me]):
+        effect = look(b, cells[i])
+        order = PROMISE * (effect.own + effect.taken) + s.history[me][cells[i]]
+        if effect.loses:
+            order -= PROMISE_REMOVAL
+        elif effect.removes:
+            order += PROMISE_REMOVAL
+        if order > most:
+            most = order
+            best = cells[i]
+    return best
+
+
 def score_of_move(s, cell):
     """Return the evaluation of a move by making it."""
     b: cython.pointer(Board) = cython.address(s.board)
@@ -201,6 +261,7 @@ def begin(s, seed):
     s.score = evaluate(b)
     s.depth = 1
     s.margin = MARGIN
+    s.scratch = s.board
     memset(s.history, 0, cython.sizeof(s.history))
     for i in range(MAX_PLY):
         s.frames[i].killer[0] = s.frames[i].killer[1] = 0
@@ -342,7 +403,7 @@ def enter(s):
     """Look at the position on top of the stack.
 
     Step 1  A finished game has an exact score; at the horizon the evaluation decides,
-            one ply before it `frontier`.
+            one ply before it `near_horizon`.
     Step 2  What the table knows may be enough: the same depth or more with a bound
             that decides, or a proof, which holds at any depth.
     Step 3  Else list the moves and begin with the most promising one.
@@ -358,7 +419,7 @@ def enter(s):
         give_back(s, value_at(b, s.ply))
         return
     if f.depth == 1:
-        give_back(s, frontier(s, f.beta))
+        give_back(s, near_horizon(s, f.alpha, f.beta))
         return
     f.key ^= key_change(b, cython.address((f - 1).undo))  # Step 2
     entry = probe(s, f.key)
