@@ -32,8 +32,7 @@ from tanbo_engine._kernel cimport (
 cdef enum:
     # Scores
     UNIT = 1000            # of one unit of the logistic function
-    MOST_SCORE = 20000     # no evaluation is larger
-    PROVEN = 28000         # a win or loss from here on
+    PROVEN = 28000         # a win or loss from here on; no evaluation is half of it
     WIN = 30000            # a win at once; one less for each ply to it
     INFINITE = 32000
 

@@ -71,7 +71,7 @@ def lead_of(b: cython.pointer(cython.const[Board])) -> Index:
 
 
 def evaluate(b):
-    """Return the score of a game that is not over; below `MOST_SCORE` either way.
+    """Return the score of a game that is not over; far from `PROVEN` either way.
 
     Another evaluation may take its place if `last_ply` makes all its moves then.
     """
@@ -92,7 +92,10 @@ def is_growth_point(word: uint32_t) -> cython.bint:
 @cython.nogil
 @cython.exceptval(check=False)
 def look(b: cython.pointer(cython.const[Board]), cell: Index) -> Effect:
-    """Return what a placement of the side to move does, from its four neighbours."""
+    """Return what a placement of the side to move does, from its four neighbours.
+
+    As `move_weight` of the kernel looks at it, but in numbers, and without a call.
+    """
     color: Index = b.to_move
     root: Index = b.word[color][cell] & SUM
     around: Index[4]
@@ -869,6 +872,22 @@ class AlphaBeta:
             line = self.line_from(s.choices[i].cell)
             lines[line[0]] = line
         return [lines[move[0]] for move in self.moves()]
+
+    def check(self):
+        """Compare `last_ply`, where the search is now, with making every move.
+
+        Returns:
+            An empty text, or what differs: for tests.
+        """
+        s: cython.pointer(Stack) = cython.address(self.stack)
+        b: cython.pointer(Board) = cython.address(s.board)
+        i: cython.int
+        if b.roots[BLACK] == 0 or b.roots[WHITE] == 0:
+            return ""
+        cells = [b.legal[b.to_move][i] for i in range(b.count[b.to_move])]
+        made = max([score_of_move(s, cell) for cell in cells])
+        quick = last_ply(s, INFINITE)
+        return "" if quick == made else f"last ply: {quick}, made: {made}"
 
     def line_from(self, cell):
         """Return the points of best play from a move of the searched position."""

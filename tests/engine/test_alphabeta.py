@@ -150,6 +150,18 @@ def test_the_first_iteration_finds_the_value_of_plain_minimax() -> None:
                 assert searched_to(position, 1).score == minimax(position, 1)
 
 
+@pytest.mark.parametrize("name", [*GAMES, "dense-23x25"])
+def test_the_last_ply_without_making_moves_finds_what_making_them_does(
+    name: str,
+) -> None:
+    for seed in range(10):
+        search = AlphaBeta(MB)
+        search.start(before_the_end(name, seed, 3 + 7 * seed), 1)
+        for _ in range(40):
+            assert search.check() == ""
+            search.run(5, StopFlag())
+
+
 def test_the_evaluation_is_that_of_the_kernel() -> None:
     for seed in range(30):
         position = before_the_end("dense-11x11", seed, 5 + 3 * seed)
