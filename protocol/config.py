@@ -89,11 +89,11 @@ Megabytes = Annotated[
     ),
 ]
 Player = Annotated[
-    Literal["auto", "puct", "puct0", "uct"],
+    Literal["auto", "puct", "alphabeta", "puct0", "uct"],
     Meta(
-        description="who plays: auto (the strongest, the default), puct, or a fixed "
-        "yardstick: puct0 (PUCT as first built), uct (plain Monte Carlo)",
-        extra={"metavar": "NAME", "expected": "auto, puct, puct0 or uct"},
+        description="who plays: auto (the strongest, the default), puct, alphabeta, or "
+        "a fixed yardstick: puct0 (PUCT as first built), uct (plain Monte Carlo)",
+        extra={"metavar": "NAME", "expected": "auto, puct, alphabeta, puct0 or uct"},
     ),
 ]
 Seed = Annotated[

@@ -4,7 +4,7 @@
 venv=$root/.venv
 fresh=$root/.venv.new
 lock=$root/.venv.lock
-compiled="_kernel _prover" # modules, as pyproject.toml builds them
+compiled="_kernel _prover _alphabeta" # modules, as pyproject.toml builds them
 
 # Foreign settings would lead to foreign packages.
 unset PYTHONPATH PYTHONHOME
@@ -138,7 +138,7 @@ for need in tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires
     pip_install "$1" --requirement "$1/build-requirements.txt"
     pip_install "$1" --no-build-isolation --config-settings editable_mode=compat \
         --editable ".$extra"
-    "$1/bin/python" -I -c 'import tanbo_engine._kernel, tanbo_engine._prover' ||
+    "$1/bin/python" -I -c 'from tanbo_engine import _alphabeta, _kernel, _prover' ||
         fail "the compiled modules were built but cannot be loaded"
     # A fast start also where the environment forbids Python to write its caches.
     "$1/bin/python" -I -m compileall -q "$root/protocol" "$root/tanbo_engine" >&2 || true

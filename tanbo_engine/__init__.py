@@ -8,7 +8,7 @@ from pathlib import Path
 
 __version__ = "0.1.0"
 
-_COMPILED = ("_kernel", "_prover")
+_COMPILED = ("_kernel", "_prover", "_alphabeta")
 """The compiled modules, which pyproject.toml builds."""
 
 

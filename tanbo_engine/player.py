@@ -7,10 +7,12 @@ so that the kernel needs none; a `StopFlag` ends a slice at once from any thread
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import anyio.to_thread
 
+from tanbo_engine._alphabeta import AlphaBeta
 from tanbo_engine._kernel import PUCT, PUCT0, UCT, Search, StopFlag
 from tanbo_engine.game import Game
 from tanbo_engine.patience import Patience
@@ -19,8 +21,15 @@ _SLICE_SECONDS = 0.002
 _FIRST_SLICE = 32
 _LONGEST_SLICE = 1 << 16
 
-KINDS = {"auto": PUCT, "puct": PUCT, "puct0": PUCT0, "uct": UCT}
-"""Players by name: the best for the board, and those that matches compare it with."""
+KINDS: dict[str, Callable[[int], Search | AlphaBeta]] = {
+    "auto": partial(Search, kind=PUCT),
+    "puct": partial(Search, kind=PUCT),
+    "alphabeta": AlphaBeta,
+    "puct0": partial(Search, kind=PUCT0),
+    "uct": partial(Search, kind=UCT),
+}
+"""Searches by name of the player, made with a bound of memory in bytes: the best for
+the board, the rest for comparison."""
 
 MOST_VISITS = 4_000_000_000
 """A limit for searches that something else ends: the tree counts in 32 bits."""
@@ -33,8 +42,9 @@ class Limits(NamedTuple):
 
     Attributes:
         seconds: thinking time, or None.
-        visits: descents of the tree, or None. A limit of visits makes them all, as
-            long as there is time, whatever `early` says: so they can be repeated.
+        visits: descents of the tree (alpha-beta: positions), or None. A limit of visits
+            makes them all, as long as there is time, whatever `early` says: so they can
+            be repeated.
         target: seconds after which only an unclear position is searched further; all
             of `seconds` if None. Without `seconds` it means nothing.
         early: end before, when the second move cannot catch up with this share of
@@ -120,7 +130,7 @@ class SearchPlayer:
             seed: with `salt` and the position, decides every random choice.
             kind: one of `KINDS`.
         """
-        self._search = Search(memory_mb << 20, KINDS[kind])
+        self._search = KINDS[kind](memory_mb << 20)
         self._seed = seed
         self._kept: _Root | None = None
         # A search whose caller was cancelled may still be on its last visit.

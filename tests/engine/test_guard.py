@@ -8,7 +8,14 @@ from types import ModuleType
 import pytest
 
 import tanbo_engine
-from tanbo_engine import _COMPILED, KernelNotBuilt, _check_kernel, _kernel, _prover
+from tanbo_engine import (
+    _COMPILED,
+    KernelNotBuilt,
+    _alphabeta,
+    _check_kernel,
+    _kernel,
+    _prover,
+)
 
 SUFFIX = EXTENSION_SUFFIXES[0]
 SOURCES = [f"{module}{suffix}" for module in _COMPILED for suffix in (".py", ".pxd")]
@@ -111,7 +118,7 @@ def test_a_refused_kernel_is_an_import_error() -> None:
     assert issubclass(KernelNotBuilt, ImportError)
 
 
-@pytest.mark.parametrize("module", [_kernel, _prover])
+@pytest.mark.parametrize("module", [_kernel, _prover, _alphabeta])
 def test_the_modules_in_use_are_the_compiled_ones(module: ModuleType) -> None:
     assert module.COMPILED
     assert str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))
@@ -131,6 +138,7 @@ ROOMS = [
     "_kernel",
     "weights",
     "_prover",
+    "_alphabeta",
     "game",
     "record",
     "clock",

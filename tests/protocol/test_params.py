@@ -78,7 +78,10 @@ async def test_several_at_once_are_all_or_none() -> None:
         ("kata-set-param ponder maybe", "ponder: expected true or false"),
         ('kata-set-params {"ponder": 1}', "ponder: expected true or false"),
         ("kata-set-param memory 1000000", "memory: this machine has no "),
-        ("kata-set-param player best", "player: expected auto, puct, puct0 or uct"),
+        (
+            "kata-set-param player best",
+            "player: expected auto, puct, alphabeta, puct0 or uct",
+        ),
         ("kata-set-params nodes", "no JSON object: "),
         ("kata-set-params " + "[" * 5000, "no JSON object: "),
         ("kata-set-params [1]", "use a JSON object, such as"),
@@ -102,7 +105,7 @@ async def test_gogui_asks_and_sets() -> None:
         "[string] resign 0.0",
         "[bool] ponder 0",
         "[string] memory 8",
-        "[list/auto/puct/puct0/uct] player auto",
+        "[list/auto/puct/alphabeta/puct0/uct] player auto",
         "[string] seed 1",
     ]
     await ask(session, "tanbo-params nodes 50")

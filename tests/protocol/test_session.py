@@ -176,7 +176,7 @@ async def test_what_limits_a_search() -> None:
     assert session._limits(None) == Limits(4.97, None, 4.97, HARMLESS)
 
 
-@pytest.mark.parametrize("player", ["auto", "puct", "puct0", "uct"])
+@pytest.mark.parametrize("player", ["auto", "puct", "alphabeta", "puct0", "uct"])
 async def test_every_player_plays(player: str) -> None:
     session = new_session(player=player)
     assert re.fullmatch("[A-G][1-7]", await ask(session, "genmove b"))

@@ -1,0 +1,209 @@
+# Declarations of the alpha-beta search: structures, constants, and the C signature of
+# every function in _alphabeta.py that Python does not call.
+
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from tanbo_engine._kernel cimport (
+    BASE_SCALE,
+    BLACK,
+    CELLS,
+    GROWTH_SCALE,
+    SUM,
+    WHITE,
+    Board,
+    Index,
+    Position,
+    Random,
+    StopFlag,
+    Undo,
+    board_key,
+    copy_board,
+    key_change,
+    logistic,
+    make_move,
+    move_weight,
+    natural_log,
+    random_below,
+    rebuild,
+    seed_random,
+    unmake_move,
+)
+
+cdef enum:
+    # Scores
+    UNIT = 1000            # of one unit of the logistic function
+    PROVEN = 28000         # a win or loss from here on; no evaluation is half of it
+    WIN = 30000            # a win at once; one less for each ply to it
+    INFINITE = 32000
+
+    # The evaluation: as STONE_WEIGHT and ROOT_WEIGHT of the kernel
+    QUARTERS = 4           # one growth point
+    STONE_QUARTERS = 1
+    ROOT_QUARTERS = 2
+    FRACTION = 1 << 16     # what scales are multiplied by, to be whole numbers
+    AREA = 2 * CELLS       # more than the growth points of both sides
+    DOUBT = 300            # scores so near the window are looked at more closely:
+    PLAY_ON = 4            # after so many plies
+    LIKELY = 3000          # score of a game that is over by then
+    PROMISE = 1 << 14      # of each growth point gained, for the choice of these plies
+    PROMISE_REMOVAL = 1 << 18
+
+    # The line
+    MAX_PLY = 128
+    MOST_DEPTH = 120       # of an iteration
+    ENTER = 0              # next: look at the position on top of the stack,
+    BACK = 1               # give its value to the position before,
+    FINISHED = 2           # or nothing
+
+    # How the move of a frame is searched
+    FULL = 0               # with the whole window
+    SCOUT = 1              # whether it is better than the best so far
+    REDUCED = 2            # the same to a smaller depth
+
+    # Order of moves
+    TABLE_ORDER = 1 << 30
+    REMOVAL_ORDER = 1 << 24
+    KILLER_ORDER = 1 << 23
+    LOSS_ORDER = -(1 << 24)
+    CHANGE_ORDER = 1 << 10  # for each growth point gained
+    HISTORY_STEP = 32      # for a refutation, times its bonus
+    HISTORY_FADE = 512     # counts stay below HISTORY_STEP * HISTORY_FADE
+    MOST_BONUS = 400
+
+    # Windows and reductions: measured in matches
+    FIRST_WINDOW = 4       # depth of the first iteration that has one
+    MARGIN = 60            # half of it
+    MOST_MARGIN = 2000
+    FIRST_LATE = 3         # index of the first move that may be reduced
+    LEAST_REDUCED = 3      # depth of a position that may have such moves
+    REDUCTIONS = 64        # size of their table
+
+    # The table
+    BUCKET = 4             # entries that one key may use: a cache line
+    LEAST_ROOM = 1 << 10   # buckets
+    MOST_AGE = 255
+    UPPER = 1              # the score is this or less,
+    LOWER = 2              # this or more,
+    EXACT = 3              # this
+
+# What a placement does to the numbers of growth points, if it removes nothing.
+ctypedef struct Effect:
+    Index own          # more of the side to move
+    Index taken        # fewer of the enemy: 0 or 1
+    bint removes       # an enemy root goes
+    bint loses         # an own root goes
+
+# What is known about a position; 16 bytes.
+ctypedef struct Entry:
+    uint64_t key
+    int16_t score
+    uint16_t cell      # the best move, or 0
+    uint8_t depth
+    uint8_t bound
+    uint8_t age        # which search wrote it; 0 while empty
+
+ctypedef struct Move:
+    int32_t order      # the largest is tried first
+    uint16_t cell
+    bint quiet         # removes no root
+
+# One position of the line.
+ctypedef struct Frame:
+    uint64_t key
+    Move* moves
+    int count          # of moves
+    int index          # of the move under way
+    int depth          # plies to search below
+    int alpha          # scores up to here and
+    int beta           # from here are as good as any others
+    int floor          # alpha at first
+    int best           # score found
+    int mode           # FULL, SCOUT or REDUCED
+    int reduction
+    uint16_t best_cell
+    uint16_t killer[2]
+    Undo undo          # of the move under way
+
+# A move of the position to search. The first is the best that is known.
+ctypedef struct Choice:
+    double prior
+    uint64_t nodes     # entered below it
+    int score          # of its last search
+    int proof          # 1 the side to move wins, -1 it loses, 0 open
+    uint16_t cell
+
+# A search: the line is in frames[0] to frames[ply], the position to search first.
+ctypedef struct Stack:
+    Entry* table
+    uint64_t mask      # buckets - 1, a power of 2 less one
+    uint64_t used      # entries of this search
+    uint64_t nodes
+    int age            # number of this search
+    bint full          # an entry of this search had to go
+    int state          # ENTER, BACK or FINISHED
+    int ply            # of the position on top
+    int value          # of the position on top, in state BACK
+    int depth          # of the iteration
+    int margin         # of its window, where it failed
+    int score          # of the last finished iteration
+    int choice_count
+    Board board        # the position on top
+    Board scratch      # for playing on from it
+    Frame frames[MAX_PLY]
+    Choice choices[CELLS]
+    int32_t history[2][CELLS]   # refutations by colour and cell
+    Move pool[MAX_PLY * CELLS]  # where frames keep their moves
+
+# 1 Tables
+cdef int scale[AREA]
+cdef int reductions[REDUCTIONS][REDUCTIONS]
+cdef void fill_tables() noexcept nogil
+
+# 2 Evaluation
+cdef int evaluate(const Board* b) noexcept nogil
+cdef int near_horizon(Stack* s, int alpha, int beta) noexcept nogil
+cdef int last_ply(Stack* s, int beta) noexcept nogil
+cdef int play_on(Stack* s) noexcept nogil
+cdef Index promising_move(const Stack* s, const Board* b) noexcept nogil
+cdef int score_of_move(Stack* s, Index cell) noexcept nogil
+cdef int value_at(const Board* b, int ply) noexcept nogil
+
+# 3 A search from outside
+cdef void begin(Stack* s, uint64_t seed) noexcept nogil
+cdef void list_choices(Stack* s, uint64_t seed) noexcept nogil
+cdef void begin_iteration(Stack* s, int alpha, int beta) noexcept nogil
+cdef void end_iteration(Stack* s) noexcept nogil
+cdef void note_choice(Stack* s, int value) noexcept nogil
+cdef int best_choice(const Stack* s) noexcept nogil
+
+# 4 One position of the line
+cdef void search_on(Stack* s, uint64_t end, StopFlag stop) noexcept nogil
+cdef void enter(Stack* s) noexcept nogil
+cdef void open_frame(Frame* f) noexcept nogil
+cdef void list_moves(Stack* s, Frame* f, uint16_t hash_cell) noexcept nogil
+cdef void advance(Stack* s) noexcept nogil
+cdef void bring_forward(Frame* f) noexcept nogil
+cdef int reduction_of(const Frame* f) noexcept nogil
+cdef void push(Stack* s) noexcept nogil
+cdef void receive(Stack* s) noexcept nogil
+cdef void reward(Stack* s, Frame* f) noexcept nogil
+cdef void learn(int32_t* count, int bonus) noexcept nogil
+cdef void finish(Stack* s) noexcept nogil
+cdef void give_back(Stack* s, int value) noexcept nogil
+
+# 5 The table
+cdef Entry* probe(const Stack* s, uint64_t key) noexcept nogil
+cdef int score_here(const Entry* entry, int ply) noexcept nogil
+cdef bint is_enough(const Stack* s, const Entry* entry) noexcept nogil
+cdef void store(Stack* s, const Frame* f) noexcept nogil
+
+# 6 What Python sees
+cdef class AlphaBeta:
+    cdef Stack stack
+    cdef Board start_board
+    cdef size_t memory
+    cdef Position position
+    cdef int take_memory(self) except -1
+    cdef bint is_started(self) noexcept
+    cdef double value_of(self, int i)
+    cdef list line_from(self, Index cell)
