@@ -22,6 +22,7 @@ PARAMS = (
     "resign",
     "ponder",
     "memory",
+    "threads",
     "player",
     "seed",
 )
@@ -31,6 +32,7 @@ PARAM_ALIASES = {
     "maxTime": "time",
     "maxVisits": "nodes",
     "ponderingEnabled": "ponder",
+    "numSearchThreads": "threads",
 }
 """KataGo's words for some of them."""
 
@@ -86,6 +88,16 @@ Megabytes = Annotated[
         le=1_048_576,
         description="bound of the search tree in megabytes (default 256)",
         extra={"metavar": "MB"},
+    ),
+]
+Threads = Annotated[
+    int,
+    Meta(
+        ge=1,
+        le=256,
+        description="threads that search (default: as many as there are cores; one "
+        "with --seed)",
+        extra={"metavar": "N"},
     ),
 ]
 Player = Annotated[
@@ -155,6 +167,7 @@ class Settings(
         bool, Meta(description="search on while the opponent thinks, after a genmove")
     ] = False
     memory: Megabytes = 256
+    threads: Threads | None = None
     player: Player = "auto"
     seed: Seed | None = None
     accept_start_stones: Annotated[

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from enum import Flag, auto
 from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +24,7 @@ from tanbo_engine.player import (
     Report,
     SearchPlayer,
     Stream,
+    default_threads,
     mix_seed,
     run_stoppable,
 )
@@ -38,6 +39,7 @@ Tell = Callable[[Report], Coroutine[Any, Any, None]]
 """Takes a report of a search that goes on; the search waits for it."""
 
 _LIVE_SECONDS = 0.25
+_PLAYER_SETTINGS = ("memory", "player", "seed", "threads")
 _UNLIMITED = Limits(visits=MOST_VISITS)
 _GLANCE = Limits(visits=32)
 
@@ -133,7 +135,7 @@ class Session:
         self.transcript = transcript or Transcript()
         seed = _draw_seed() if settings.seed is None else settings.seed
         self._seed = seed
-        self._player = SearchPlayer(settings.memory, seed, settings.player)
+        self._player = _player(settings, seed)
         self._games_played = 0
         self.is_engaged = False
         self._lost_moves = dict.fromkeys(Color, 0)
@@ -154,9 +156,9 @@ class Session:
             MemoryError: the machine does not have the memory.
         """
         settings = msgspec.structs.replace(self.settings, **changes)
-        if not changes.keys().isdisjoint(("memory", "player", "seed")):
+        if not changes.keys().isdisjoint(_PLAYER_SETTINGS):
             seed = self._seed if settings.seed is None else settings.seed
-            self._player = SearchPlayer(settings.memory, seed, settings.player)
+            self._player = _player(settings, seed)
             self._seed = seed
         self.settings = settings
 
@@ -328,7 +330,7 @@ class Session:
         """Search the position until the work is ended; the next search goes on."""
         limits = Limits(visits=self.settings.nodes or MOST_VISITS)
         try:
-            await self._search(work, limits, keep=True)
+            await self._search(work, limits)
         except Exception as error:  # no memory, or a bug: the next search will tell
             self.note(f"pondering ended: {error}")
             self.is_engaged = False
@@ -358,14 +360,13 @@ class Session:
         limits: Limits,
         tell: Tell | None = None,
         interval: float = _LIVE_SECONDS,
-        *,
-        keep: bool = False,
+        only: Collection[int] = (),
     ) -> Report:
         stream = None if tell is None else Stream(_in_the_loop(tell), interval)
         began = time.monotonic()
         try:
             report = await self._player.think(
-                self.game, limits, work.stop, self._games_played, stream, keep=keep
+                self.game, limits, work.stop, self._games_played, stream, only
             )
         except MemoryError as error:
             raise gtp.GtpError(
@@ -400,6 +401,14 @@ class Session:
 def _in_the_loop(tell: Tell) -> Callable[[Report], None]:
     """Return what tells from the thread that searches."""
     return lambda report: anyio.from_thread.run(tell, report)
+
+
+def _player(settings: config.Settings, seed: int) -> SearchPlayer:
+    """Return the player that the settings ask for; a seed implies one thread."""
+    threads = settings.threads
+    if threads is None:
+        threads = default_threads() if settings.seed is None else 1
+    return SearchPlayer(settings.memory, seed, settings.player, threads, keep=True)
 
 
 def _show_nobody(text: str) -> None:

@@ -18,6 +18,8 @@ cdef enum:
     EXPANDING = 1  # a thread is making them
     KEPT = 1 << 15  # mark of a block, in `block`
     MOST_WORKERS = 256
+    BUSY_VISITS = 1024  # from here on descents through a node are made in batches
+    CACHE_LINE = 64
     PROTOTYPE_PLIES = 20
     LOGISTIC_STEPS = 256  # table steps per unit
     LOGISTIC_RANGE = 8  # beyond +-8 the table's last value stands
@@ -106,7 +108,7 @@ ctypedef struct Undo:
 # One node of the search tree: a move and what became of it. The children of a node are
 # one block of nodes, allocated after it, so that indices grow on the way down.
 ctypedef struct Node:
-    double total       # sum of results for the side that made the move
+    int64_t total      # sum of results for the side that made the move, `in_units`
     uint32_t visits    # descents through it, those under way included
     uint32_t first     # index of the first child, UNBORN or EXPANDING
     float prior
@@ -123,12 +125,14 @@ ctypedef struct Recipe:
     int plies          # of a rollout
     double exploration # PUCT constant
     double urgency     # first-play urgency: taken from the parent's mean
+    int batch          # visits made at once below busy nodes
 
 # What a thread that searches has of its own.
 ctypedef struct Worker:
     Random random
+    Board anchor       # of the node that several descents begin at
     Board board        # of the descent in progress
-    Node* path[MAX_DEPTH]
+    Node* path[MAX_DEPTH + 1]   # from the root; NULL behind a leaf
 
 # What all of them share. Nodes change while others read them: through chapter 7's
 # atomic steps only, where the tree is `shared`.
@@ -136,15 +140,15 @@ ctypedef struct Tree:
     Node* nodes        # nodes[0] and nodes[1] are not used
     Worker* workers
     uint32_t capacity
-    uint32_t used
     uint32_t root      # index of the searched position
     int kind           # KIND_PUCT, KIND_UCT or KIND_PUCT0
     bint shared        # by more than one worker
-    uint32_t full      # 1: a node could not be expanded for lack of room
     bint restricted    # moves that are `excluded` are not searched at the root
     Recipe recipe
     Board start        # the position that is searched
     uint8_t excluded[CELLS]
+    uint32_t used      # far from all that is only read: threads write to it
+    uint32_t full      # 1: a node could not be expanded for lack of room
 
 # The learned evaluation (chapter 6), as `load_weights` reads it.
 ctypedef struct Weights:
@@ -252,18 +256,12 @@ cdef extern from *:
     #define read_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
     #define write_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
     #define add_relaxed(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
-    static inline double read_total(const double *p) {
-        double v; __atomic_load(p, &v, __ATOMIC_RELAXED); return v;
+    /* Sums of results are whole numbers, so that one addition cannot be lost. */
+    #define TOTAL_UNIT 4294967296.0
+    static inline double read_total(const int64_t *p) {
+        return (double) read_relaxed(p) * (1 / TOTAL_UNIT);
     }
-    static inline void write_total(double *p, double v) {
-        __atomic_store(p, &v, __ATOMIC_RELAXED);
-    }
-    static inline void add_total(double *p, double v) {
-        double old = read_total(p), sum;
-        do sum = old + v;
-        while (!__atomic_compare_exchange(p, &old, &sum, 1, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
-    }
+    static inline int64_t in_units(double v) { return (int64_t) (v * TOTAL_UNIT); }
     static inline int claim(uint32_t *p) {
         uint32_t unborn = 0;
         return __atomic_compare_exchange_n(p, &unborn, 1, 0, __ATOMIC_RELAXED,
@@ -277,20 +275,25 @@ cdef extern from *:
     void write_proof "write_relaxed"(int16_t*, int16_t) noexcept nogil
     uint32_t read_first "read_acquire"(const uint32_t*) noexcept nogil
     void write_first "write_release"(uint32_t*, uint32_t) noexcept nogil
-    double read_total(const double*) noexcept nogil
-    void write_total(double*, double) noexcept nogil
-    void add_total(double*, double) noexcept nogil
+    double read_total(const int64_t*) noexcept nogil
+    int64_t in_units(double) noexcept nogil
+    int64_t read_sum "read_relaxed"(const int64_t*) noexcept nogil
+    void add_sum "add_relaxed"(int64_t*, int64_t) noexcept nogil
     bint claim(uint32_t*) noexcept nogil
 
-cdef void descend(Tree* t, Worker* w) noexcept nogil
-cdef void visit(const Tree* t, Node* node) noexcept nogil
+cdef int descend(Tree* t, Worker* w, uint32_t most) noexcept nogil
+cdef bint is_busy(const Tree* t, const Node* node) noexcept nogil
+cdef double descend_from(Tree* t, Worker* w, int top) noexcept nogil
+cdef void visit(const Tree* t, Node* node, int count) noexcept nogil
 cdef bint is_ripe(Tree* t, const Node* node) noexcept nogil
 cdef void expand(Tree* t, const Board* b, Node* parent) noexcept nogil
 cdef void add_children(Tree* t, const Board* b, Node* parent, Node* child) noexcept nogil
 cdef Node* select_puct(const Tree* t, const Node* parent) noexcept nogil
 cdef Node* select_uct(const Tree* t, Random* random, const Node* parent) noexcept nogil
 cdef double leaf_value(const Tree* t, Worker* w, Node* leaf) noexcept nogil
-cdef void back_up(const Tree* t, Worker* w, int depth, double value) noexcept nogil
+cdef double back_up(
+    const Tree* t, Worker* w, int depth, int top, int count, double total
+) noexcept nogil
 cdef int proof_from_children(const Tree* t, const Node* parent) noexcept nogil
 cdef Node* best_child(const Tree* t, const Node* parent) noexcept nogil
 cdef bint is_better(const Node* one, const Node* two) noexcept nogil
@@ -329,6 +332,7 @@ cdef class Search:
     cdef Position position
     cdef bint is_started
     cdef int worker_count
+    cdef void* room    # that the nodes are in
     cdef int take_memory(self) except -1
     cdef int change_recipe(self) except -1
     cdef bint reroot(self, undone, played) except -1

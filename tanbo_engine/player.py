@@ -4,10 +4,12 @@ A search is told as slices of visits. Between slices this module looks at the cl
 so that the kernel needs none; a `StopFlag` ends a slice at once from any thread.
 """
 
+import os
 import threading
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 import anyio.to_thread
@@ -16,23 +18,21 @@ from tanbo_engine._alphabeta import AlphaBeta
 from tanbo_engine._kernel import PUCT, PUCT0, UCT, Search, StopFlag
 from tanbo_engine.game import Game
 from tanbo_engine.patience import Patience
+from tanbo_engine.rules import Position
 
 _SLICE_SECONDS = 0.002
 _FIRST_SLICE = 32
 _LONGEST_SLICE = 1 << 16
 
-KINDS: dict[str, Callable[[int], Search | AlphaBeta]] = {
-    "auto": partial(Search, kind=PUCT),
-    "puct": partial(Search, kind=PUCT),
-    "alphabeta": AlphaBeta,
-    "puct0": partial(Search, kind=PUCT0),
-    "uct": partial(Search, kind=UCT),
-}
-"""Searches by name of the player, made with a bound of memory in bytes: the best for
-the board, the rest for comparison."""
+KINDS = {"auto": PUCT, "puct": PUCT, "alphabeta": None, "puct0": PUCT0, "uct": UCT}
+"""Players by name: the best for the board, the rest for comparison; the kind of tree
+search of each, None for the one without a tree."""
 
 MOST_VISITS = 4_000_000_000
 """A limit for searches that something else ends: the tree counts in 32 bits."""
+
+MOST_THREADS = 256
+"""How many can search one tree."""
 
 _Result = TypeVar("_Result")
 
@@ -122,17 +122,31 @@ class Stream(NamedTuple):
 class SearchPlayer:
     """Chooses moves by tree search, one search at a time."""
 
-    def __init__(self, memory_mb: int, seed: int, kind: str = "auto") -> None:
+    def __init__(
+        self,
+        memory_mb: int,
+        seed: int,
+        kind: str = "auto",
+        threads: int = 1,
+        *,
+        keep: bool = False,
+    ) -> None:
         """Prepare; the tree takes memory at the first search only.
 
         Args:
             memory_mb: bound of the tree in megabytes.
             seed: with `salt` and the position, decides every random choice.
             kind: one of `KINDS`.
+            threads: how many search at once; with more than one, the same search may
+                end otherwise another time. Alpha-beta uses one.
+            keep: a search of the same game goes on with what the one before knows of
+                its position; its visits count that, too. Trees only.
         """
-        self._search = KINDS[kind](memory_mb << 20)
+        self._search = _make(kind, memory_mb << 20, threads)
         self._seed = seed
-        self._kept: _Root | None = None
+        self._keeps = keep and KINDS[kind] == PUCT
+        self._last: _Root | None = None
+        self._pool: ThreadPoolExecutor | None = None
         # A search whose caller was cancelled may still be on its last visit.
         self._busy = threading.Lock()
 
@@ -143,8 +157,7 @@ class SearchPlayer:
         stop: StopFlag,
         salt: int = 0,
         stream: Stream | None = None,
-        *,
-        keep: bool = False,
+        only: Collection[int] = (),
     ) -> Report:
         """Search a game that is not over. Blocks, without the GIL while it works.
 
@@ -154,30 +167,55 @@ class SearchPlayer:
             stop: set from any thread, ends the search with what it has.
             salt: tells games of one process apart (CONTRACT.md, Randomness).
             stream: who is told reports on the way, in the thread that searches.
-            keep: the next search may go on where this one ends; its limit of visits
-                counts those made here.
+            only: points to choose from; empty for every legal one. Trees only.
 
         Raises:
-            ValueError: a limit or an interval that is below 0 or no number.
+            ValueError: a limit or an interval that is below 0 or no number, or `only`
+                has a point that is not legal.
         """
         _check(limits, stream)
         began = time.monotonic()
         with self._busy:
-            root = self._take_up(game, salt)
-            self._run(limits, stop, began, stream)
-            self._kept = root if keep else None
+            self._take_up(game, salt, only)
+            with self._helpers(limits):
+                self._run(limits, stop, began, stream)
             return self._report(began)
 
-    def _take_up(self, game: Game, salt: int) -> "_Root":
-        """Go on with the tree that was kept if it is of this position; else begin.
+    def _take_up(self, game: Game, salt: int, only: Collection[int]) -> None:
+        """Begin to search, with the tree that is there if the position is in it.
 
         The one place that decides which trees are of use again.
         """
-        root = _Root(game.kernel.key, tuple(game.legal_moves()), salt)
-        kept, self._kept = self._kept, None
-        if root != kept:
-            self._search.start(game.kernel, mix_seed(self._seed, salt, root.key))
-        return root
+        key = game.kernel.key
+        seed = mix_seed(self._seed, salt, key)
+        if isinstance(self._search, AlphaBeta):
+            self._search.start(game.kernel, seed)
+            return
+        root = _Root(game.start, tuple(move.point for move in game.moves), salt)
+        last, self._last = self._last, root if self._keeps else None
+        undone, played = (None, ()) if last is None else _way(last, root)
+        self._search.start(game.kernel, seed, undone, played, only)
+
+    @contextmanager
+    def _helpers(self, limits: Limits) -> Iterator[None]:
+        """Let the other threads search while this one does."""
+        search, end = self._search, StopFlag()
+        if isinstance(search, AlphaBeta) or search.workers == 1:
+            yield
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(search.workers - 1, "tanbo-search")
+        most = MOST_VISITS if limits.visits is None else limits.visits
+        futures = [
+            self._pool.submit(search.run, MOST_VISITS, end, worker, most)
+            for worker in range(1, search.workers)
+        ]
+        try:
+            yield
+        finally:
+            end.set()
+            for future in futures:
+                future.result()
 
     def _run(
         self, limits: Limits, stop: StopFlag, began: float, stream: Stream | None
@@ -231,21 +269,49 @@ class SearchPlayer:
         stop: StopFlag,
         salt: int = 0,
         stream: Stream | None = None,
-        *,
-        keep: bool = False,
+        only: Collection[int] = (),
     ) -> Report:
         """Run `search` in a thread; being cancelled stops it."""
         return await run_stoppable(
-            lambda: self.search(game, limits, stop, salt, stream, keep=keep), stop
+            lambda: self.search(game, limits, stop, salt, stream, only), stop
         )
 
 
 class _Root(NamedTuple):
-    """What the root of a tree is: position, its moves, and the game's salt."""
+    """What the root of a tree is: the game's start, its moves, and its salt."""
 
-    key: int
-    moves: tuple[int, ...]
+    start: Position
+    moves: tuple[int | None, ...]
     salt: int
+
+
+def _way(last: _Root, root: _Root) -> tuple[int | None, tuple[int, ...]]:
+    """Return the way between two positions of a game: how many moves back, which on.
+
+    (None, ()) where there is none.
+    """
+    if (last.start, last.salt) != (root.start, root.salt):
+        return None, ()
+    common = 0
+    for one, other in zip(last.moves, root.moves, strict=False):
+        if one != other:
+            break
+        common += 1
+    played = tuple(point for point in root.moves[common:] if point is not None)
+    return len(last.moves) - common, played
+
+
+def _make(kind: str, memory: int, threads: int) -> Search | AlphaBeta:
+    """Return the search of a player, with a bound of memory in bytes."""
+    tree = KINDS[kind]
+    return AlphaBeta(memory) if tree is None else Search(memory, tree, threads)
+
+
+def default_threads() -> int:
+    """Return how many cores this process may use, as far as the machine tells."""
+    if hasattr(os, "sched_getaffinity"):
+        return min(len(os.sched_getaffinity(0)), MOST_THREADS)
+    return min(os.cpu_count() or 1, MOST_THREADS)
 
 
 def _patience(limits: Limits) -> Patience | None:
