@@ -1917,6 +1917,7 @@ class Search:
         i: cython.int
         for i in range(self.worker_count):
             seed_random(cython.address(t.workers[i].random), seed + i)
+            t.workers[i].anchor = t.start
             t.workers[i].board = t.start
         if t.nodes[t.root].first == UNBORN:
             expand(t, cython.address(t.start), cython.address(t.nodes[t.root]))
