@@ -147,6 +147,8 @@ ctypedef struct Tree:
     Recipe recipe
     Board start        # the position that is searched
     uint8_t excluded[CELLS]
+    uint32_t known_visits   # of the root when it became so
+    int64_t known_total
     uint32_t used      # far from all that is only read: threads write to it
     uint32_t full      # 1: a node could not be expanded for lack of room
 
@@ -257,7 +259,7 @@ cdef extern from *:
     #define write_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
     #define add_relaxed(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
     /* Sums of results are whole numbers, so that one addition cannot be lost. */
-    #define TOTAL_UNIT 4294967296.0
+    #define TOTAL_UNIT 2147483648.0  /* so those of 2**32 visits fit in 63 bits */
     static inline double read_total(const int64_t *p) {
         return (double) read_relaxed(p) * (1 / TOTAL_UNIT);
     }
@@ -303,6 +305,7 @@ cdef void clear_node(Node* node) noexcept nogil
 cdef Node snapshot(const Node* node) noexcept nogil
 cdef void plant(Tree* t) noexcept nogil
 cdef void unsettle(Tree* t) noexcept nogil
+cdef void pass_gain_up(Tree* t) noexcept nogil
 cdef uint32_t find_child(const Tree* t, uint32_t parent, Index cell) noexcept nogil
 cdef void collect(Tree* t) noexcept nogil
 cdef void keep_reachable(Tree* t) noexcept nogil
@@ -338,3 +341,6 @@ cdef class Search:
     cdef bint reroot(self, undone, played) except -1
     cdef int exclude(self, only) except -1
     cdef list line_from(self, const Node* node)
+    cdef str check_blocks(self)
+    cdef str check_node(self, Board* b, uint32_t index, uint32_t most_own)
+    cdef str check_proof(self, uint32_t index)

@@ -1064,6 +1064,8 @@ def descend_from(t, w, top):
     visit(t, node, 1)
     while read_proof(cython.address(node.proof)) == 0 and depth < MAX_DEPTH - 1:
         if read_first(cython.address(node.first)) == UNBORN and is_ripe(t, node):
+            if winner_of(b) >= 0:  # another worker is about to write its proof
+                break
             expand(t, b, node)
         if read_first(cython.address(node.first)) <= EXPANDING:
             break
@@ -1313,11 +1315,14 @@ def best_child(t, parent):
 
 
 def snapshot(node):
-    """Return a node as it is now, while others may change it."""
-    copy: Node = node[0]
-    copy.visits = read_visits(cython.address(node.visits))
-    copy.total = read_sum(cython.address(node.total))
+    """Return what a move has come to by now, while others may change it."""
+    copy: Node
+    clear_node(cython.address(copy))
+    copy.cell = node.cell
+    copy.prior = node.prior
     copy.proof = read_proof(cython.address(node.proof))
+    copy.total = read_sum(cython.address(node.total))
+    copy.visits = read_visits(cython.address(node.visits))
     return copy
 
 
@@ -1341,10 +1346,13 @@ def is_better(one, two):
 
 
 def mean_result(node):
-    """Return the mean result of a node; an unvisited one counts as even."""
+    """Return the mean result of a node; an unvisited one counts as even.
+
+    At most 1, although others may have changed one number and not yet the other.
+    """
     if node.visits == 0:
         return 0.5
-    return read_total(cython.address(node.total)) / node.visits
+    return min(1.0, read_total(cython.address(node.total)) / node.visits)
 
 
 def plant(t):
@@ -1369,6 +1377,24 @@ def unsettle(t):
         total += child[i].prior
     for i in range(t.nodes[t.root].count):
         child[i].prior /= total
+
+
+def pass_gain_up(t):
+    """Tell the nodes above the root what was found since it is the root.
+
+    They are searched again when moves are taken back.
+    """
+    root: cython.pointer(Node) = cython.address(t.nodes[t.root])
+    visits: uint32_t = root.visits - t.known_visits
+    gain: int64_t = root.total - t.known_total
+    node: cython.pointer(Node) = root
+    while node.parent != 0:
+        node = cython.address(t.nodes[node.parent])
+        gain = in_units(visits) - gain
+        node.visits += visits
+        node.total += gain
+        if node.proof == 0:
+            node.proof = proof_from_children(t, node)
 
 
 def find_child(t, parent, cell):
@@ -1922,12 +1948,15 @@ class Search:
         if t.nodes[t.root].first == UNBORN:
             expand(t, cython.address(t.start), cython.address(t.nodes[t.root]))
             unsettle(t)
+        t.known_visits = t.nodes[t.root].visits
+        t.known_total = t.nodes[t.root].total
         self.position = position
 
     def reroot(self, undone, played):
         """Make the node of the new position the root; False if there is none."""
         t: cython.pointer(Tree) = cython.address(self.tree)
         node: uint32_t = t.root
+        pass_gain_up(t)
         for _ in range(undone):
             node = t.nodes[node].parent
             if node == 0:
@@ -2042,7 +2071,7 @@ class Search:
     @property
     def is_full(self):
         """Whether the memory bound has kept the tree from growing."""
-        return self.tree.full != 0
+        return read_visits(cython.address(self.tree.full)) != 0
 
     @property
     def proof(self):
@@ -2055,9 +2084,10 @@ class Search:
     @property
     def distance(self):
         """Turns to the end of the game, as far as it is proven, or 0."""
-        if self.proof == 0:
+        if not self.is_started:
             return 0
-        return abs(self.tree.nodes[self.tree.root].proof) - 1
+        proof = read_proof(cython.address(self.tree.nodes[self.tree.root].proof))
+        return abs(proof) - 1 if proof != 0 else 0
 
     @property
     def value(self):
@@ -2067,7 +2097,8 @@ class Search:
         if self.proof != 0:
             return (self.proof + 1) / 2
         root = self.tree.nodes + self.tree.root
-        return mean_result(best_child(cython.address(self.tree), root))
+        copy: Node = snapshot(best_child(cython.address(self.tree), root))
+        return mean_result(cython.address(copy))
 
     def moves(self):
         """Return (point, visits, value, prior, proof) of every move, best first.
@@ -2129,10 +2160,98 @@ class Search:
         line = [self.position.point_of(node.cell)]
         while read_first(cython.address(node.first)) > EXPANDING:
             node = best_child(t, node)
-            if node.visits == 0:
+            if read_visits(cython.address(node.visits)) == 0:
                 break
             line.append(self.position.point_of(node.cell))
         return line
+
+    def check_tree(self, most_own=MOST_VISITS):
+        """Look for contradictions in the tree while no worker is at work: for tests.
+
+        Args:
+            most_own: how many visits may have ended at a node with children and without
+                proof: 1 if there is one worker and memory has not run short.
+
+        Returns:
+            An empty text, or what is wrong.
+        """
+        if not self.is_started:
+            return ""
+        board: Board = self.tree.start
+        return self.check_blocks() or self.check_node(
+            cython.address(board), self.tree.root, most_own
+        )
+
+    def check_blocks(self):
+        """Check that blocks lie side by side and know their parents, for `check_tree`."""
+        t: cython.pointer(Tree) = cython.address(self.tree)
+        head: uint32_t = 3
+        size: uint32_t
+        child: cython.pointer(Node)
+        i: uint32_t
+        if not (2 <= t.root < t.used <= t.capacity):
+            return "bounds of the tree"
+        while head < t.used:
+            child = cython.address(t.nodes[head])
+            size = child.block
+            if not (0 < size <= t.used - head and 2 <= child.parent < head):
+                return f"block {head}"
+            if t.nodes[child.parent].first != head:
+                return f"parent of block {head}"
+            if t.nodes[child.parent].count != size:
+                return f"size of block {head}"
+            for i in range(1, size):
+                if child[i].parent != child.parent or child[i].block != 0:
+                    return f"node {head + i} of block {head}"
+            if abs(sum([child[i].prior for i in range(size)]) - 1) > 1e-4:
+                return f"priors of block {head}"
+            head += size
+        return ""
+
+    def check_node(self, b, index, most_own):
+        """Check a node, whose board is given, and all below it, for `check_tree`."""
+        t: cython.pointer(Tree) = cython.address(self.tree)
+        node: cython.pointer(Node) = cython.address(t.nodes[index])
+        child: cython.pointer(Node)
+        undo: Undo
+        visits: uint64_t = 0
+        i: cython.int
+        if not 0 <= node.total <= in_units(node.visits):
+            return f"total of node {index}"
+        if node.first == UNBORN:
+            return ""
+        child = cython.address(t.nodes[node.first])
+        if node.first <= index or node.first >= t.used or child.parent != index:
+            return f"children of node {index}"
+        cells = sorted([child[i].cell for i in range(node.count)])
+        if winner_of(b) >= 0 or cells != sorted(
+            [b.legal[b.to_move][i] for i in range(b.count[b.to_move])]
+        ):
+            return f"moves of node {index}"
+        for i in range(node.count):
+            visits += child[i].visits
+            make_move(b, child[i].cell, cython.address(undo))
+            text = self.check_node(b, node.first + i, most_own)
+            unmake_move(b, cython.address(undo))
+            if text:
+                return text
+        if visits > node.visits:
+            return f"visits of node {index}"
+        if node.proof == 0 and node.visits - visits > most_own:
+            return f"own visits of node {index}"
+        return self.check_proof(index)
+
+    def check_proof(self, index):
+        """Check the proof of a node with children, for `check_tree`.
+
+        Several workers may leave it for the next visit to find.
+        """
+        t: cython.pointer(Tree) = cython.address(self.tree)
+        known: cython.int = t.nodes[index].proof
+        proof: cython.int = proof_from_children(t, cython.address(t.nodes[index]))
+        if (proof > 0) == (known > 0) and (proof < 0) == (known < 0):
+            return ""
+        return "" if t.shared and known == 0 else f"proof of node {index}"
 
 
 fill_tables()

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
@@ -192,9 +192,10 @@ class SearchPlayer:
             self._search.start(game.kernel, seed)
             return
         root = _Root(game.start, tuple(move.point for move in game.moves), salt)
-        last, self._last = self._last, root if self._keeps else None
+        last, self._last = self._last, None  # not known if the next line fails
         undone, played = (None, ()) if last is None else _way(last, root)
         self._search.start(game.kernel, seed, undone, played, only)
+        self._last = root if self._keeps else None
 
     @contextmanager
     def _helpers(self, limits: Limits) -> Iterator[None]:
@@ -206,16 +207,17 @@ class SearchPlayer:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(search.workers - 1, "tanbo-search")
         most = MOST_VISITS if limits.visits is None else limits.visits
-        futures = [
-            self._pool.submit(search.run, MOST_VISITS, end, worker, most)
-            for worker in range(1, search.workers)
-        ]
+        futures: list[Future[int]] = []
         try:
+            for worker in range(1, search.workers):
+                work = self._pool.submit(search.run, MOST_VISITS, end, worker, most)
+                futures.append(work)
             yield
         finally:
             end.set()
-            for future in futures:
-                future.result()
+            wait(futures)  # the tree is at rest before anything else happens
+        for future in futures:
+            future.result()
 
     def _run(
         self, limits: Limits, stop: StopFlag, began: float, stream: Stream | None
@@ -229,8 +231,8 @@ class SearchPlayer:
         next_report = float("inf") if stream is None else stream.interval
         patience, visits_before = _patience(limits), search.visits
         size, used = _FIRST_SLICE, 0.0
-        while most is None or search.visits < most:
-            asked = size if most is None else min(size, most - search.visits)
+        while (left := _left(most, search.visits)) > 0:
+            asked = min(size, left)
             done = search.run(asked, stop)
             before, used = used, time.monotonic() - began
             if done < asked or used >= seconds:
@@ -312,6 +314,11 @@ def default_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return min(len(os.sched_getaffinity(0)), MOST_THREADS)
     return min(os.cpu_count() or 1, MOST_THREADS)
+
+
+def _left(most: int | None, visits: int) -> int:
+    """Return how many visits are left; other threads may have made more than `most`."""
+    return (MOST_VISITS if most is None else most) - visits
 
 
 def _patience(limits: Limits) -> Patience | None:
