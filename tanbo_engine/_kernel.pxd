@@ -133,6 +133,8 @@ ctypedef struct Worker:
     Board anchor       # of the node that several descents begin at
     Board board        # of the descent in progress
     Node* path[MAX_DEPTH + 1]   # from the root; NULL behind a leaf
+    int top            # of a batch: depth of the node that its descents begin at
+    int left           # and how many are left to make
 
 # What all of them share. Nodes change while others read them: through chapter 7's
 # atomic steps only, where the tree is `shared`.
@@ -284,8 +286,9 @@ cdef extern from *:
     bint claim(uint32_t*) noexcept nogil
 
 cdef int descend(Tree* t, Worker* w, uint32_t most) noexcept nogil
+cdef void choose_batch(Tree* t, Worker* w) noexcept nogil
 cdef bint is_busy(const Tree* t, const Node* node) noexcept nogil
-cdef double descend_from(Tree* t, Worker* w, int top) noexcept nogil
+cdef int64_t descend_from(Tree* t, Worker* w, int top) noexcept nogil
 cdef void visit(const Tree* t, Node* node, int count) noexcept nogil
 cdef bint is_ripe(Tree* t, const Node* node) noexcept nogil
 cdef void expand(Tree* t, const Board* b, Node* parent) noexcept nogil
@@ -293,8 +296,8 @@ cdef void add_children(Tree* t, const Board* b, Node* parent, Node* child) noexc
 cdef Node* select_puct(const Tree* t, const Node* parent) noexcept nogil
 cdef Node* select_uct(const Tree* t, Random* random, const Node* parent) noexcept nogil
 cdef double leaf_value(const Tree* t, Worker* w, Node* leaf) noexcept nogil
-cdef double back_up(
-    const Tree* t, Worker* w, int depth, int top, int count, double total
+cdef int64_t back_up(
+    const Tree* t, Worker* w, int depth, int top, int count, int64_t total
 ) noexcept nogil
 cdef int proof_from_children(const Tree* t, const Node* parent) noexcept nogil
 cdef Node* best_child(const Tree* t, const Node* parent) noexcept nogil

@@ -991,44 +991,56 @@ def rollout(b, random, recipe):
 def descend(t, w, most):
     """Make a few visits, at most `most`, that begin with the same busy moves.
 
-    Step 1  Start at the searched position.
-    Step 2  Walk down as long as the preferred child has many visits. What one visit
-            more tells of such a node is little, and what threads share is slow: so
-            several visits are made below, and the nodes above are told at once.
-    Step 3  Make these visits (`descend_from`), until their node is proved.
+    Step 1  Choose these moves (`choose_batch`). What `most` cuts off the last batch is
+            made first: it must not matter to a search what slices it is made in.
+    Step 2  Count the visits in the nodes above.
+    Step 3  Make them (`descend_from`), until their node is proved.
     Step 4  Add their values to the nodes above, and pass proofs up.
 
     Returns:
         How many were made.
     """
-    b: cython.pointer(Board) = cython.address(w.anchor)
-    node: cython.pointer(Node) = cython.address(t.nodes[t.root])
-    top: cython.int = 0
-    wanted: cython.int = 1
     done: cython.int = 0
     i: cython.int
-    total: cython.double = 0
-    copy_board(b, cython.address(t.start))  # Step 1
-    w.path[0] = node
-    while is_busy(t, node) and top < MAX_DEPTH // 2:  # Step 2
-        node = select_puct(t, node)
-        if not is_busy(t, node):
-            break
-        make_move(b, node.cell, cython.NULL)
-        top += 1
-        w.path[top] = node
-        wanted = min(most, t.recipe.batch)
-    for i in range(top):
+    total: int64_t = 0
+    if w.left == 0 or read_proof(cython.address(w.path[w.top].proof)) != 0:
+        choose_batch(t, w)  # Step 1
+    top: cython.int = w.top
+    wanted: cython.int = min(most, w.left)
+    for i in range(top):  # Step 2
         visit(t, w.path[i], wanted)
     while done < wanted:  # Step 3
         total += descend_from(t, w, top)
         done += 1
         if read_proof(cython.address(w.path[top].proof)) != 0:
             break
+    w.left -= done
     for i in range(top):
         visit(t, w.path[i], done - wanted)
     back_up(t, w, top - 1, 0, done, total)  # Step 4
     return done
+
+
+def choose_batch(t, w):
+    """Walk down from the searched position as long as the preferred child is busy.
+
+    What one visit more tells of such a node is little, and what threads share is slow:
+    so several visits are made below, and the nodes above are told at once.
+    """
+    b: cython.pointer(Board) = cython.address(w.anchor)
+    node: cython.pointer(Node) = cython.address(t.nodes[t.root])
+    copy_board(b, cython.address(t.start))
+    w.top = 0
+    w.left = 1
+    w.path[0] = node
+    while is_busy(t, node) and w.top < MAX_DEPTH // 2:
+        node = select_puct(t, node)
+        if not is_busy(t, node):
+            break
+        make_move(b, node.cell, cython.NULL)
+        w.top += 1
+        w.path[w.top] = node
+        w.left = t.recipe.batch
 
 
 def is_busy(t, node):
@@ -1055,7 +1067,7 @@ def descend_from(t, w, top):
     Step 6  Add the value to every node on the way, and pass proofs up.
 
     Returns:
-        The value, Black's win probability.
+        The value, Black's win probability, `in_units`.
     """
     b: cython.pointer(Board) = cython.address(w.board)
     depth: cython.int = top
@@ -1078,7 +1090,8 @@ def descend_from(t, w, top):
         w.path[depth] = node
         visit(t, node, 1)
     w.path[depth + 1] = cython.NULL
-    return back_up(t, w, depth, top, 1, leaf_value(t, w, node))  # Steps 5 and 6
+    value: int64_t = in_units(leaf_value(t, w, node))  # Step 5
+    return back_up(t, w, depth, top, 1, value)  # Step 6
 
 
 def visit(t, node, count):
@@ -1241,7 +1254,7 @@ def back_up(t, w, depth, top, count, total):
         depth: where to begin.
         top: where to end.
         count: of how many visits.
-        total: sum of their values, Black's.
+        total: sum of their values, Black's, `in_units`.
 
     Returns:
         The sum as it is at `top`: the exact one where a proof came up.
@@ -1250,7 +1263,7 @@ def back_up(t, w, depth, top, count, total):
     child: cython.pointer(Node) = w.path[depth + 1]
     mover: cython.int = 1 - t.start.to_move if depth % 2 == 0 else t.start.to_move
     proof: cython.int
-    result: cython.double
+    result: int64_t
     i: cython.int
     for i in range(depth, top - 1, -1):
         node = w.path[i]
@@ -1258,13 +1271,13 @@ def back_up(t, w, depth, top, count, total):
             proof = proof_from_children(t, node)
             if proof != 0:
                 write_proof(cython.address(node.proof), proof)
-                total = count if (proof > 0) == (mover == BLACK) else 0
+                total = in_units(count) if (proof > 0) == (mover == BLACK) else 0
         child = node
-        result = total if mover == BLACK else count - total
+        result = total if mover == BLACK else in_units(count) - total
         if t.shared:
-            add_sum(cython.address(node.total), in_units(result))
+            add_sum(cython.address(node.total), result)
         else:
-            node.total += in_units(result)
+            node.total += result
         mover = 1 - mover
     return total
 
@@ -1945,6 +1958,7 @@ class Search:
             seed_random(cython.address(t.workers[i].random), seed + i)
             t.workers[i].anchor = t.start
             t.workers[i].board = t.start
+            t.workers[i].left = 0
         if t.nodes[t.root].first == UNBORN:
             expand(t, cython.address(t.start), cython.address(t.nodes[t.root]))
             unsettle(t)
