@@ -1208,7 +1208,8 @@ def select_uct(t, random, parent):
     best: cython.pointer(Node) = child
     most: cython.double = -1
     score: cython.double
-    spread: cython.double = natural_log(read_visits(cython.address(parent.visits)) - 1)
+    visits: uint32_t = read_visits(cython.address(parent.visits))
+    spread: cython.double = natural_log(max(visits, 2) - 1)
     barred: cython.bint = t.restricted and parent == t.nodes + t.root
     seen: uint32_t
     i: cython.int
