@@ -1,6 +1,6 @@
 """Let several workers search one tree while its reports are read, and check the tree.
 
-For builds that watch memory and threads, see scripts/sanitize. Usage: stress.py [VISITS]
+For builds that watch memory and threads (scripts/sanitize). Usage: stress.py [VISITS]
 """
 
 import random
@@ -33,18 +33,20 @@ def positions(source: random.Random) -> Iterator[Position]:
             yield position
 
 
-def read(search: Search) -> None:
-    """Read all that a search tells."""
+def read(search: Search) -> bool:
+    """Read all that a search tells, and tell whether it makes sense."""
     moves, lines = search.moves(), search.variations()
-    assert len(moves) == len(lines)
-    assert all(0 <= value <= 1 for _, _, value, _, _ in moves)
-    assert 0 <= search.value <= 1
-    assert search.best_move() in {move[0] for move in moves}
-    assert search.principal_variation()
-    assert search.tree_nodes > 0
-    assert search.distance >= 0
-    assert search.proof in (-1, 0, 1)
-    assert search.is_full in (False, True)
+    return (
+        len(moves) == len(lines)
+        and all(0 <= value <= 1 for _, _, value, _, _ in moves)
+        and 0 <= search.value <= 1
+        and search.best_move() in {move[0] for move in moves}
+        and len(search.principal_variation()) > 0
+        and search.tree_nodes > len(moves)
+        and search.distance >= 0
+        and search.proof in (-1, 0, 1)
+        and search.is_full in (False, True)
+    )
 
 
 def stress(search: Search, until: int, *, stop_early: bool) -> None:
@@ -57,7 +59,8 @@ def stress(search: Search, until: int, *, stop_early: bool) -> None:
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
-        read(search)
+        if not read(search):
+            raise SystemExit("stress: a search says what cannot be")
         if stop_early and search.visits > until // 2:
             stop.set()
     for thread in threads:
@@ -70,7 +73,7 @@ def stress(search: Search, until: int, *, stop_early: bool) -> None:
 def main() -> None:
     """Stress trees of all sizes: from new ones, and from what is known of the game."""
     visits = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
-    source, searches = random.Random(SEED), 0
+    source, searches = random.Random(SEED), 0  # noqa: S311
     plans = [
         Search(memory, kind, workers)
         for kind, memory, workers in (

@@ -318,6 +318,7 @@ cdef uint32_t move_block(Tree* t, uint32_t source, uint32_t target, uint32_t siz
 cdef bint weights_are_loaded
 cdef int side_of(object color) except -1
 cdef int require_weights() except -1
+cdef bint is_finite(const Weights* network) noexcept
 
 cdef class StopFlag:
     cdef uint32_t flag

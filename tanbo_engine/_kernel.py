@@ -724,8 +724,8 @@ def place_any(
 
 
 def logistic(x):
-    """Return 1 / (1 + e^-x) from the table."""
-    if x <= -LOGISTIC_RANGE:
+    """Return 1 / (1 + e^-x) from the table; 0 for what is no number."""
+    if not x > -LOGISTIC_RANGE:
         return logistic_table[0]
     if x >= LOGISTIC_RANGE:
         return logistic_table[LOGISTIC_SIZE - 1]
@@ -1841,7 +1841,8 @@ def load_weights(numbers: bytes, lanes: bytes, policy: bytes, rest: bytes):
         rest: `EFFECTS` int16, then a `Weights` structure.
 
     Raises:
-        ValueError: wrong sizes, or a pattern that there is not.
+        ValueError: wrong sizes, a pattern that there is not, or a weight that is no
+            number.
     """
     global weights_are_loaded
     count: cython.size_t = len(numbers) // 4
@@ -1865,15 +1866,29 @@ def load_weights(numbers: bytes, lanes: bytes, policy: bytes, rest: bytes):
     for i in range(count):
         if number[i] >= CENTRES * QUADS:
             raise ValueError(f"no pattern has the number {number[i]}")
+    network: cython.pointer(Weights) = cython.cast(
+        cython.pointer(Weights), others + cython.sizeof(effect_weights)
+    )
+    if not (is_finite(network) and network.scale > 0):
+        raise ValueError("a weight of the network is no number, or its scale not above 0")
     memset(pattern_weights, 0, cython.sizeof(pattern_weights))
     memset(policy_weights, 0, cython.sizeof(policy_weights))
     for i in range(count):
         memcpy(pattern_weights[number[i]], values + i * width, width)
         memcpy(cython.address(policy_weights[number[i]]), moves + i * 2, 2)
     memcpy(effect_weights, others, cython.sizeof(effect_weights))
-    others += cython.sizeof(effect_weights)
-    memcpy(cython.address(weights), others, cython.sizeof(Weights))
+    memcpy(cython.address(weights), network, cython.sizeof(Weights))
     weights_are_loaded = True
+
+
+def is_finite(network):
+    """Tell whether all weights of a network are numbers."""
+    value: cython.pointer(cython.float) = network.linear
+    i: cython.size_t
+    for i in range(cython.sizeof(Weights) // cython.sizeof(cython.float)):
+        if not -1e9 < value[i] < 1e9:
+            return False
+    return True
 
 
 @cython.final
