@@ -1,7 +1,8 @@
 # Declarations of the compiled kernel: structures, tables, and the C signature of every
 # function in _kernel.py that Python does not call.
 
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     BLACK = 0
@@ -120,12 +121,12 @@ ctypedef struct Node:
 
 # How a tree is searched: a seam for every step, so that a match can decide on it.
 ctypedef struct Recipe:
-    bint learned_value # leaves are valued by the learned evaluation, else the static one
-    bint learned_prior # moves are weighed by the learned policy, else by hand
-    int plies          # of a rollout
-    double exploration # PUCT constant
-    double urgency     # first-play urgency: taken from the parent's mean
-    int batch          # visits made at once below busy nodes
+    bint learned_value   # leaves are valued by the learned evaluation, else by hand
+    bint learned_prior   # moves are weighed by the learned policy, else by hand
+    int plies            # of a rollout
+    double exploration   # PUCT constant
+    double urgency       # first-play urgency: taken from the parent's mean
+    int batch            # visits made at once below busy nodes
 
 # What a thread that searches has of its own.
 ctypedef struct Worker:
@@ -240,12 +241,14 @@ ctypedef struct Effect:
     Index gain         # of them that are new, less those that are gone
     Index spoilt       # growth points that other own roots lose
     Index loses        # how many of those roots are bounded
-    Index takes        # 0 no growth point of the enemy, 1 one of many, 2 of 2, 3 the last
+    Index takes        # growth points of the enemy: 0 none, 1 of many, 2 of 2, 3 the last
 
 cdef void look_ahead(const Board* b, Index cell, Effect* effect) noexcept nogil
 cdef double move_weight(const Board* b, Index cell) noexcept nogil
 cdef Index effect_number(const Effect* effect) noexcept nogil
-cdef double learned_weight(const Board* b, const uint8_t* kinds, Index cell) noexcept nogil
+cdef double learned_weight(
+    const Board* b, const uint8_t* kinds, Index cell
+) noexcept nogil
 cdef Index choose_rollout_move(const Board* b, Random* random) noexcept nogil
 cdef void choose_recipe(Recipe* recipe, const Board* b, int kind) noexcept nogil
 cdef double rollout(Board* b, Random* random, const Recipe* recipe) noexcept nogil
@@ -292,7 +295,9 @@ cdef int64_t descend_from(Tree* t, Worker* w, int top) noexcept nogil
 cdef void visit(const Tree* t, Node* node, int count) noexcept nogil
 cdef bint is_ripe(Tree* t, const Node* node) noexcept nogil
 cdef void expand(Tree* t, const Board* b, Node* parent) noexcept nogil
-cdef void add_children(Tree* t, const Board* b, Node* parent, Node* child) noexcept nogil
+cdef void add_children(
+    Tree* t, const Board* b, Node* parent, Node* child
+) noexcept nogil
 cdef Node* select_puct(const Tree* t, const Node* parent) noexcept nogil
 cdef Node* select_uct(const Tree* t, Random* random, const Node* parent) noexcept nogil
 cdef double leaf_value(const Tree* t, Worker* w, Node* leaf) noexcept nogil
@@ -312,7 +317,9 @@ cdef void pass_gain_up(Tree* t) noexcept nogil
 cdef uint32_t find_child(const Tree* t, uint32_t parent, Index cell) noexcept nogil
 cdef void collect(Tree* t) noexcept nogil
 cdef void keep_reachable(Tree* t) noexcept nogil
-cdef uint32_t move_block(Tree* t, uint32_t source, uint32_t target, uint32_t size) noexcept nogil
+cdef uint32_t move_block(
+    Tree* t, uint32_t source, uint32_t target, uint32_t size
+) noexcept nogil
 
 # 8 What Python sees
 cdef bint weights_are_loaded

@@ -1870,7 +1870,7 @@ def load_weights(numbers: bytes, lanes: bytes, policy: bytes, rest: bytes):
         cython.pointer(Weights), others + cython.sizeof(effect_weights)
     )
     if not (is_finite(network) and network.scale > 0):
-        raise ValueError("a weight of the network is no number, or its scale not above 0")
+        raise ValueError("a weight of the network is no number, or its scale not > 0")
     memset(pattern_weights, 0, cython.sizeof(pattern_weights))
     memset(policy_weights, 0, cython.sizeof(policy_weights))
     for i in range(count):
@@ -2213,7 +2213,7 @@ class Search:
         )
 
     def check_blocks(self):
-        """Check that blocks lie side by side and know their parents, for `check_tree`."""
+        """Check that blocks tile the memory and know their parents (`check_tree`)."""
         t: cython.pointer(Tree) = cython.address(self.tree)
         head: uint32_t = 3
         size: uint32_t

@@ -19,13 +19,13 @@ INPUTS = LANES + COUNTS
 EFFECT_SHAPE = (5, 7, 3, 2, 4)
 POLICY_UNIT, MOST_POLICY = 256, 8
 
-Quad = tuple[int, int, int, int]
+Quad = tuple[int, ...]
 
 
 def least_turned(quad: Quad) -> Quad:
     """Return the least of the eight neighbourhoods that look alike."""
     turned = [quad[k:] + quad[:k] for k in range(4)]
-    return min(turned + [each[::-1] for each in turned])  # type: ignore[type-var,return-value]
+    return min(turned + [each[::-1] for each in turned])
 
 
 QUAD_NUMBERS = {
@@ -185,7 +185,7 @@ def log_odds(position: rules.Position, read: Weights) -> float:
         for color in colors
     ]
     inputs.append(side / 10)
-    total = read.output_bias
+    total: float = read.output_bias
     total += sum(x * w for x, w in zip(inputs, read.linear, strict=True))
     for unit in range(HIDDEN):
         value = read.hidden_bias[unit]
@@ -199,6 +199,5 @@ def move_weights(position: rules.Position, read: Weights) -> dict[int, float]:
     view, found = View(position), {}
     for point in rules.legal_moves(position):
         log = read.policy.get(view.pattern(point), 0) + read.effects[view.effect(point)]
-        log = max(-MOST_POLICY, min(log / POLICY_UNIT, MOST_POLICY))
-        found[point] = math.exp(log)
+        found[point] = math.exp(max(-MOST_POLICY, min(log / POLICY_UNIT, MOST_POLICY)))
     return found

@@ -87,7 +87,7 @@ BAD = {
     "network short": (signed(GOOD[:-5]), "bytes of other weights instead of"),
     "infinite": (with_network(struct.pack("<f", math.inf)), "is no number"),
     "not a number": (with_network(struct.pack("<f", math.nan)), "is no number"),
-    "no scale": (signed(GOOD[:-8] + bytes(4)), "its scale not above 0"),
+    "no scale": (signed(GOOD[:-8] + bytes(4)), "its scale not > 0"),
     "network long": (signed(GOOD[:-4] + b"\0"), "bytes of other weights instead of"),
 }
 
