@@ -241,7 +241,7 @@ ctypedef struct Effect:
     Index gain         # of them that are new, less those that are gone
     Index spoilt       # growth points that other own roots lose
     Index loses        # how many of those roots are bounded
-    Index takes        # growth points of the enemy: 0 none, 1 of many, 2 of 2, 3 the last
+    Index takes        # growth point of the enemy: 0 none, 1 of many, 2 of 2, 3 the last
 
 cdef void look_ahead(const Board* b, Index cell, Effect* effect) noexcept nogil
 cdef double move_weight(const Board* b, Index cell) noexcept nogil
