@@ -225,15 +225,15 @@ class SearchPlayer:
         """Run slices of about two milliseconds until a limit is reached."""
         search = self._search
         seconds = float("inf") if limits.seconds is None else limits.seconds
-        most = limits.visits
+        most = MOST_VISITS if limits.visits is None else limits.visits
         if len(search.moves()) == 1 and stream is None:
             most = 1  # a forced move needs no thought
         next_report = float("inf") if stream is None else stream.interval
         patience, visits_before = _patience(limits), search.visits
         size, used = _FIRST_SLICE, 0.0
-        while (left := _left(most, search.visits)) > 0:
+        while (left := most - search.visits) > 0:
             asked = min(size, left)
-            done = search.run(asked, stop)
+            done = self._slice(asked, stop, most)
             before, used = used, time.monotonic() - began
             if done < asked or used >= seconds:
                 break  # proved, stopped, or out of time
@@ -247,6 +247,12 @@ class SearchPlayer:
             pace = done / max(used - before, 1e-6)
             wanted = int(pace * min(_SLICE_SECONDS, seconds - used))
             size = max(1, min(wanted, 2 * size, _LONGEST_SLICE))
+
+    def _slice(self, visits: int, stop: StopFlag, most: int) -> int:
+        """Make visits until `stop`, or until there are `most` of all threads."""
+        if isinstance(self._search, AlphaBeta):
+            return self._search.run(visits, stop)
+        return self._search.run(visits, stop, 0, most)
 
     def _report(self, began: float) -> Report:
         search = self._search
@@ -314,11 +320,6 @@ def default_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return min(len(os.sched_getaffinity(0)), MOST_THREADS)
     return min(os.cpu_count() or 1, MOST_THREADS)
-
-
-def _left(most: int | None, visits: int) -> int:
-    """Return how many visits are left; other threads may have made more than `most`."""
-    return (MOST_VISITS if most is None else most) - visits
 
 
 def _patience(limits: Limits) -> Patience | None:
