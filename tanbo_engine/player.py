@@ -23,6 +23,7 @@ from tanbo_engine.rules import Position
 _SLICE_SECONDS = 0.002
 _FIRST_SLICE = 32
 _LONGEST_SLICE = 1 << 16
+_OVERSHOT = 4  # visits that a thread may make beyond a limit that all share
 
 KINDS = {"auto": PUCT, "puct": PUCT, "alphabeta": None, "puct0": PUCT0, "uct": UCT}
 """Players by name: the best for the board, the rest for comparison; the kind of tree
@@ -176,15 +177,18 @@ class SearchPlayer:
         _check(limits, stream)
         began = time.monotonic()
         with self._busy:
-            self._take_up(game, salt, only)
+            self._take_up(game, salt, only, limits)
             with self._helpers(limits):
                 self._run(limits, stop, began, stream)
             return self._report(began)
 
-    def _take_up(self, game: Game, salt: int, only: Collection[int]) -> None:
+    def _take_up(
+        self, game: Game, salt: int, only: Collection[int], limits: Limits
+    ) -> None:
         """Begin to search, with the tree that is there if the position is in it.
 
-        The one place that decides which trees are of use again.
+        The one place that decides which trees are of use again: none that has more
+        visits than this search may make, so that a limit is one of strength, too.
         """
         key = game.kernel.key
         seed = mix_seed(self._seed, salt, key)
@@ -195,6 +199,9 @@ class SearchPlayer:
         last, self._last = self._last, None  # not known if the next line fails
         undone, played = (None, ()) if last is None else _way(last, root)
         self._search.start(game.kernel, seed, undone, played, only)
+        most = MOST_VISITS if limits.visits is None else limits.visits
+        if self._search.visits > most + _OVERSHOT * self._search.workers:
+            self._search.start(game.kernel, seed)
         self._last = root if self._keeps else None
 
     @contextmanager

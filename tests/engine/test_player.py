@@ -195,6 +195,13 @@ def keeping(threads: int = 1, kind: str = "auto") -> SearchPlayer:
     return SearchPlayer(8, 1, kind, threads, keep=True)
 
 
+def known(player: SearchPlayer, game: Game) -> Report:
+    """Return what the player knows of a position before it searches."""
+    stop = StopFlag()
+    stop.set()
+    return player.search(game, FOR_EVER, stop)
+
+
 def visits_of(report: Report) -> dict[int, int]:
     return {move.point: move.visits for move in report.candidates}
 
@@ -202,7 +209,7 @@ def visits_of(report: Report) -> dict[int, int]:
 def test_a_kept_tree_is_searched_further_by_the_next_search_of_its_position() -> None:
     player, game = keeping(), new_game()
     player.search(game, Limits(visits=700), StopFlag())
-    before = visits_of(player.search(game, Limits(visits=1), StopFlag()))
+    before = visits_of(known(player, game))
     assert sum(before.values()) == 700
     after = visits_of(player.search(game, Limits(visits=2000), StopFlag()))
     assert sum(after.values()) == 2000
@@ -212,8 +219,17 @@ def test_a_kept_tree_is_searched_further_by_the_next_search_of_its_position() ->
 def test_a_kept_tree_that_is_large_enough_answers_at_once() -> None:
     player, game = keeping(), new_game()
     first = player.search(game, Limits(visits=700), StopFlag())
-    again = player.search(game, Limits(visits=100), StopFlag())
+    again = player.search(game, Limits(visits=700), StopFlag())
     assert untimed(again) == untimed(first)
+    again = known(player, game)
+    assert untimed(again) == untimed(first)
+
+
+def test_a_kept_tree_that_is_larger_than_the_limit_is_forgotten() -> None:
+    player, game = keeping(), new_game()
+    player.search(game, Limits(visits=700), StopFlag())
+    report = player.search(game, Limits(visits=300), StopFlag())
+    assert untimed(report) == untimed(search(game, Limits(visits=300)))
 
 
 def test_a_kept_tree_goes_along_with_the_game() -> None:
@@ -221,16 +237,16 @@ def test_a_kept_tree_goes_along_with_the_game() -> None:
     report = player.search(game, Limits(visits=3000), StopFlag())
     one, two = report.variation[:2]
     game.play(one)
-    after_one = player.search(game, Limits(visits=1), StopFlag())
+    after_one = known(player, game)
     assert after_one.visits == visits_of(report)[one]
     game.play(two)
-    after_two = player.search(game, Limits(visits=1), StopFlag())
+    after_two = known(player, game)
     assert after_two.visits == visits_of(after_one)[two] > 1
     for _ in range(2):
         game.undo()
-    assert untimed(player.search(game, Limits(visits=1), StopFlag())) == untimed(report)
+    assert untimed(known(player, game)) == untimed(report)
     game.play(report.candidates[1].point)
-    sibling = player.search(game, Limits(visits=1), StopFlag())
+    sibling = known(player, game)
     assert sibling.visits == report.candidates[1].visits
 
 
