@@ -430,7 +430,7 @@ async def test_workers_come_and_go(
     """One is lost, the run waits and gives up; continued, it takes in a later one."""
     monkeypatch.setattr(cluster, "WAIT_SECONDS", 1.0)
     pairs = 16
-    tournament = tournament_of(f"{engine} --late-on-move 1 0.05", pairs)
+    tournament = tournament_of(f"{engine} --late-on-move 1 0.4", pairs)
     async with workers(tmp_path, "first") as (address, crew):
 
         def kill(games: int) -> None:

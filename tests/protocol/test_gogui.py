@@ -184,9 +184,9 @@ async def test_values_are_seen_from_black(moves: int) -> None:
 
 async def test_values_of_a_proven_position() -> None:
     session = new_session(nodes=5000)
-    await ask(session, "tanbo-position 3x5 1OO/2O/O1X/2O/1OO b")  # B3 wins
-    assert (await ask(session, "tanbo-draw_values")).split("\n")[2] == (
-        "0.000 1.000 0.000 0.000 0.000"
+    await ask(session, "tanbo-position 3x5 2X/1OX/OOX/XOX/X2 w")  # B5 wins
+    assert (await ask(session, "tanbo-draw_values")).split("\n")[0] == (
+        "0.000 -1.000 0.000 0.000 0.000"
     )
 
 
