@@ -227,6 +227,7 @@ cdef int random_game(Board* b, Random* random) noexcept nogil
 cdef double logistic(double x) noexcept nogil
 cdef double static_value(const Board* b) noexcept nogil
 cdef double learned_value(const Board* b) noexcept nogil
+cdef void count_whole(const Board* b, float* counts) noexcept nogil
 cdef void sum_patterns(const Board* b, int32_t* sums) noexcept nogil
 cdef void classify(const Board* b, uint8_t* kinds) noexcept nogil
 cdef int centre_of(const Board* b, Index cell, Index kind) noexcept nogil
