@@ -175,7 +175,7 @@ def collect(batches: Iterator[Batch]) -> tuple[dict[float, list[SelfGame]], int]
     visits: Counter[int] = Counter()
     for batch in batches:
         if not batch.source.steady:
-            raise ValueError("only games played with --steady tell; some are not")
+            raise ValueError("only games with --steady tell; some are without")
         visits[batch.source.visits] += 1
         games[size_class(batch.source.setup)] += batch.games
     if len(visits) != 1:

@@ -108,17 +108,17 @@ def workers(processes: int, tasks: list[Task]) -> Iterator[Iterable[int]]:
     if processes == 1:
         yield map(make, tasks)
         return
-    with ProcessPoolExecutor(
+    pool = ProcessPoolExecutor(
         processes,
         multiprocessing.get_context("spawn"),
         # Ctrl-C is for this process alone: it lets the others finish their file.
         functools.partial(signal.signal, signal.SIGINT, signal.SIG_IGN),
-    ) as pool:
+    )
+    try:
         futures = [pool.submit(make, task) for task in tasks]
-        try:
-            yield (future.result() for future in as_completed(futures))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+        yield (future.result() for future in as_completed(futures))
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def run(tasks: list[Task], processes: int) -> None:
