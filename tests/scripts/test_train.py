@@ -14,8 +14,8 @@ pytest.importorskip("optax")
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("games")
-    setups = ("--setup", "dense-5x7", "--setup", "dense-3x7")
-    run("selfplay.py", "--out", folder, "--games", 40, "--visits", 30, *setups)
+    setup = ("--setup", "dense-5x7")
+    run("selfplay.py", "--out", folder, "--games", 20, "--visits", 30, *setup)
     return folder
 
 
@@ -30,7 +30,7 @@ def test_weights_are_learnt_and_the_record_says_how(
     record = json.loads(files[0].with_suffix(".json").read_text())
     assert record["weights"] == weights.file_id(files[0])
     assert record["folders"] == [str(games)]
-    assert [its["games"] for its in record["data"]] == [20, 20]
+    assert [its["games"] for its in record["data"]] == [20]
     assert {its["source"]["weights"] for its in record["data"]} == {weights.file_id()}
     assert record["kernel_difference"] < 0.01
     for its in record["measured"].values():
@@ -46,4 +46,13 @@ def test_a_folder_without_games_is_refused(tmp_path: Path) -> None:
     done = run("train.py", tmp_path, "--out", tmp_path / "w.bin")
     assert done.returncode == 2
     assert "has no games" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_set_up_with_nothing_to_learn_is_refused(tmp_path: Path) -> None:
+    setup = ("--setup", "dense-3x3", "--visits", 100)
+    run("selfplay.py", "--out", tmp_path, "--games", 20, *setup)
+    done = run("train.py", tmp_path, "--out", tmp_path / "w.bin")
+    assert done.returncode == 2
+    assert "too few open positions of dense-3x3" in done.stderr
     assert "Traceback" not in done.stderr
