@@ -15,10 +15,11 @@ visits and engine give the same files, however many processes play.
 """
 
 import argparse
-import functools
 import multiprocessing
+import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -102,6 +103,20 @@ def claim(out: Path, source: Source) -> None:
         raise ValueError(f"the games in {out} have {'; '.join(differing)}: use another")
 
 
+def attend() -> None:
+    """Let a worker finish its file at Ctrl-C, but end if the first process is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def end_with_parent() -> None:
+    """Wait for the end of the first process, then end this one."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 @contextmanager
 def workers(processes: int, tasks: list[Task]) -> Iterator[Iterable[int]]:
     """Give the number of positions of each file, as soon as it is there."""
@@ -111,8 +126,7 @@ def workers(processes: int, tasks: list[Task]) -> Iterator[Iterable[int]]:
     pool = ProcessPoolExecutor(
         processes,
         multiprocessing.get_context("spawn"),
-        # Ctrl-C is for this process alone: it lets the others finish their file.
-        functools.partial(signal.signal, signal.SIGINT, signal.SIG_IGN),
+        attend,
     )
     try:
         futures = [pool.submit(make, task) for task in tasks]

@@ -9,9 +9,9 @@ over the board, and a small network that judges the sums and some counts; for mo
 weight of the pattern and one of the effect. Every tenth game is held out, to measure.
 
 Writes the file of weights and, beside it, a record of how it was made
-(`weights.json`). A core takes half a minute for 170,000 positions, and 3 GB of memory
-for a million; there is nothing to resume. The same data, seed, machine and versions
-give the same weights. To use the weights, copy them over tanbo_engine/weights.bin; only
+(`weights.json`). 170,000 positions take half a minute of a core and a gigabyte of
+memory, so there is nothing to resume. The same data, seed, machine and versions give
+the same weights. To use the weights, copy them over tanbo_engine/weights.bin; only
 matches tell whether they are better.
 """
 

@@ -60,6 +60,16 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     assert contents(torn) == contents(whole)
 
 
+def test_no_process_outlives_the_first(tmp_path: Path) -> None:
+    line = command("selfplay.py", "--out", tmp_path, "--games", 10_000)
+    line += ["--setup", "dense-5x7", "--visits", "20", "--processes", "2"]
+    first = subprocess.Popen(line, stderr=subprocess.PIPE)
+    while not list(tmp_path.glob(f"*/*{selfplay.SUFFIX}")):
+        time.sleep(0.01)
+    first.kill()
+    first.communicate(timeout=60)  # ends when nobody holds the other end of stderr
+
+
 def test_more_games_are_added_to_those_that_are_there(tmp_path: Path) -> None:
     run("selfplay.py", "--out", tmp_path, "--games", 60, *SMALL)
     before = contents(tmp_path)
