@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tanbo_engine import selfplay, setups
-from tanbo_engine.selfplay import Batch, SelfGame
+from tanbo_engine.selfplay import Batch, Look, SelfGame
 
 BINS = 10
 CLASSES = {49: "up to 49 points", 81: "to 81", 121: "to 121", math.inf: "larger"}
@@ -80,26 +80,34 @@ def forecasts(game: SelfGame) -> Iterator[Forecast]:
             yield Forecast(look.value, game.winner == ply % 2)
 
 
-def gives_up(game: SelfGame, side: int, percent: float) -> bool:
-    """Tell whether a side would have resigned at a chance below so much."""
+def last_look(game: SelfGame, side: int, percent: float) -> Look | None:
+    """Return what the search said when a side would have resigned, None if never."""
     in_a_row = 0
     for ply, look in enumerate(game.looks, game.opening):
         if ply % 2 == side:
             in_a_row = in_a_row + 1 if 100 * look.value < percent else 0
             if in_a_row == MOVES_TO_RESIGN:
-                return True
-    return False
+                return look
+    return None
 
 
-def resignations(games: Sequence[SelfGame], percent: float) -> Given:
-    """Return how many sides would have resigned, and would have been wrong."""
-    given_up = [
-        game.winner == side
-        for game in games
-        for side in (0, 1)
-        if gives_up(game, side, percent)
-    ]
-    return Given(len(given_up), sum(given_up))
+def resignations(
+    games: Sequence[SelfGame], percent: float, *, unproved: bool = False
+) -> Given:
+    """Return how many sides would have resigned, and would have been wrong.
+
+    Args:
+        games: finished ones.
+        percent: the chance below which.
+        unproved: count only those whose loss was not proved: nobody else can be wrong.
+    """
+    wrong = []
+    for game in games:
+        for side in (0, 1):
+            look = last_look(game, side, percent)
+            if look is not None and not (unproved and look.proof):
+                wrong.append(game.winner == side)
+    return Given(len(wrong), sum(wrong))
 
 
 def in_bins(games: Sequence[SelfGame]) -> dict[int, Bin]:
@@ -155,8 +163,11 @@ def resigning(games: dict[float, list[SelfGame]]) -> str:
     for percent in LIMITS:
         cells = [_resigned(resignations(its, percent)) for its in games.values()]
         cells.append(_resigned(resignations(every, percent)))
+        cells.append(_resigned(resignations(every, percent, unproved=True)))
         rows.append([f"below {percent}%", *cells])
-    return table(["chance", *(CLASSES[most] for most in games), "all"], rows)
+    return table(
+        ["chance", *(CLASSES[most] for most in games), "all", "unproved"], rows
+    )
 
 
 def _resigned(given: Given) -> str:

@@ -45,7 +45,11 @@ def test_proved_results_are_no_forecasts_but_reasons_to_resign(tmp_path: Path) -
     lines = run("calibrate.py", tmp_path).stdout.splitlines()
     assert "| 0 to 10% | 1.0%: 75.0% (8) |" in lines
     wrong = "1 of 2 (below 90.55%)"
-    assert f"| below 2% | {wrong} | {wrong} |" in lines
+    assert f"| below 2% | {wrong} | {wrong} | none |" in lines
+    write(tmp_path, [game(1, [hopeless, hope] * 3)])
+    lines = run("calibrate.py", tmp_path).stdout.splitlines()
+    right = "0 of 1 (below 79.35%)"
+    assert f"| below 2% | {right} | {right} | {right} |" in lines
 
 
 @pytest.mark.parametrize(
