@@ -50,6 +50,8 @@ cdef extern from *:
     #define SPLIT_MIX_1 0xBF58476D1CE4E5B9ULL
     #define SPLIT_MIX_2 0x94D049BB133111EBULL
     #define EXPLORATION 1.0      /* PUCT constant */
+    #define SMALL_EXPLORATION 0.6  /* PUCT constant on boards of up to SMALL_AREA points */
+    #define SMALL_AREA 49
     #define UCT_EXPLORATION 0.7  /* UCB1 constant, rewards 0 to 1 */
     #define STONE_WEIGHT 0.25    /* one stone, in growth points */
     #define ROOT_WEIGHT 0.5      /* one root, in growth points */
@@ -62,7 +64,8 @@ cdef extern from *:
     #define GROWTH_GAIN 0.35     /* e to this power for each growth point gained */
     """
     const uint64_t GOLDEN_GAMMA, SPLIT_MIX_1, SPLIT_MIX_2
-    const double EXPLORATION, UCT_EXPLORATION
+    const double EXPLORATION, SMALL_EXPLORATION, UCT_EXPLORATION
+    const int SMALL_AREA
     const double STONE_WEIGHT, ROOT_WEIGHT, BASE_SCALE, GROWTH_SCALE
     const double SELF_BOUNDING, REMOVES_ENEMY, LOSES_OWN, TAKES_GROWTH, GROWTH_GAIN
 

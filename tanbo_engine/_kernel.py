@@ -970,6 +970,8 @@ def choose_recipe(recipe, b, kind):
     recipe.learned_value = kind == KIND_PUCT
     recipe.learned_prior = kind == KIND_PUCT
     recipe.exploration = EXPLORATION
+    if kind == KIND_PUCT and b.width * b.height <= SMALL_AREA:
+        recipe.exploration = SMALL_EXPLORATION
     recipe.urgency = 0
     recipe.batch = 4
     recipe.plies = 0 if kind == KIND_PUCT else PROTOTYPE_PLIES
