@@ -404,11 +404,16 @@ def _in_the_loop(tell: Tell) -> Callable[[Report], None]:
 
 
 def _player(settings: config.Settings, seed: int) -> SearchPlayer:
-    """Return the player that the settings ask for; a seed implies one thread."""
-    threads = settings.threads
-    if threads is None:
-        threads = default_threads() if settings.seed is None else 1
+    """Return the player that the settings ask for."""
+    threads = threads_of(settings)
     return SearchPlayer(settings.memory, seed, settings.player, threads, keep=True)
+
+
+def threads_of(settings: config.Settings) -> int:
+    """Return how many threads search: every core's unless told, one with a seed."""
+    if settings.threads is not None:
+        return settings.threads
+    return default_threads() if settings.seed is None else 1
 
 
 def _show_nobody(text: str) -> None:

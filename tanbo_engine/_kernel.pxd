@@ -1,7 +1,8 @@
 # Declarations of the compiled kernel: structures, tables, and the C signature of every
 # function in _kernel.py that Python does not call.
 
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     BLACK = 0
@@ -123,12 +124,12 @@ ctypedef struct Node:
 
 # How a tree is searched: a seam for every step, so that a match can decide on it.
 ctypedef struct Recipe:
-    bint learned_value # leaves are valued by the learned evaluation, else the static one
-    bint learned_prior # moves are weighed by the learned policy, else by hand
-    int plies          # of a rollout
-    double exploration # PUCT constant
-    double urgency     # first-play urgency: taken from the parent's mean
-    int batch          # visits made at once below busy nodes
+    bint learned_value   # leaves are valued by the learned evaluation, else by hand
+    bint learned_prior   # moves are weighed by the learned policy, else by hand
+    int plies            # of a rollout
+    double exploration   # PUCT constant
+    double urgency       # first-play urgency: taken from the parent's mean
+    int batch            # visits made at once below busy nodes
 
 # What a thread that searches has of its own.
 ctypedef struct Worker:
@@ -136,6 +137,8 @@ ctypedef struct Worker:
     Board anchor       # of the node that several descents begin at
     Board board        # of the descent in progress
     Node* path[MAX_DEPTH + 1]   # from the root; NULL behind a leaf
+    int top            # of a batch: depth of the node that its descents begin at
+    int left           # and how many are left to make
 
 # What all of them share. Nodes change while others read them: through chapter 7's
 # atomic steps only, where the tree is `shared`.
@@ -150,6 +153,8 @@ ctypedef struct Tree:
     Recipe recipe
     Board start        # the position that is searched
     uint8_t excluded[CELLS]
+    uint32_t known_visits   # of the root when it became so
+    int64_t known_total
     uint32_t used      # far from all that is only read: threads write to it
     uint32_t full      # 1: a node could not be expanded for lack of room
 
@@ -240,12 +245,14 @@ ctypedef struct Effect:
     Index gain         # of them that are new, less those that are gone
     Index spoilt       # growth points that other own roots lose
     Index loses        # how many of those roots are bounded
-    Index takes        # 0 no growth point of the enemy, 1 one of many, 2 of 2, 3 the last
+    Index takes        # growth point of the enemy: 0 none, 1 of many, 2 of 2, 3 the last
 
 cdef void look_ahead(const Board* b, Index cell, Effect* effect) noexcept nogil
 cdef double move_weight(const Board* b, Index cell) noexcept nogil
 cdef Index effect_number(const Effect* effect) noexcept nogil
-cdef double learned_weight(const Board* b, const uint8_t* kinds, Index cell) noexcept nogil
+cdef double learned_weight(
+    const Board* b, const uint8_t* kinds, Index cell
+) noexcept nogil
 cdef Index choose_rollout_move(const Board* b, Random* random) noexcept nogil
 cdef void choose_recipe(Recipe* recipe, const Board* b, int kind) noexcept nogil
 cdef double rollout(Board* b, Random* random, const Recipe* recipe) noexcept nogil
@@ -261,7 +268,7 @@ cdef extern from *:
     #define write_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
     #define add_relaxed(p, v) __atomic_fetch_add(p, v, __ATOMIC_RELAXED)
     /* Sums of results are whole numbers, so that one addition cannot be lost. */
-    #define TOTAL_UNIT 4294967296.0
+    #define TOTAL_UNIT 2147483648.0  /* so those of 2**32 visits fit in 63 bits */
     static inline double read_total(const int64_t *p) {
         return (double) read_relaxed(p) * (1 / TOTAL_UNIT);
     }
@@ -286,17 +293,20 @@ cdef extern from *:
     bint claim(uint32_t*) noexcept nogil
 
 cdef int descend(Tree* t, Worker* w, uint32_t most) noexcept nogil
+cdef void choose_batch(Tree* t, Worker* w) noexcept nogil
 cdef bint is_busy(const Tree* t, const Node* node) noexcept nogil
-cdef double descend_from(Tree* t, Worker* w, int top) noexcept nogil
+cdef int64_t descend_from(Tree* t, Worker* w, int top) noexcept nogil
 cdef void visit(const Tree* t, Node* node, int count) noexcept nogil
 cdef bint is_ripe(Tree* t, const Node* node) noexcept nogil
 cdef void expand(Tree* t, const Board* b, Node* parent) noexcept nogil
-cdef void add_children(Tree* t, const Board* b, Node* parent, Node* child) noexcept nogil
+cdef void add_children(
+    Tree* t, const Board* b, Node* parent, Node* child
+) noexcept nogil
 cdef Node* select_puct(const Tree* t, const Node* parent) noexcept nogil
 cdef Node* select_uct(const Tree* t, Random* random, const Node* parent) noexcept nogil
 cdef double leaf_value(const Tree* t, Worker* w, Node* leaf) noexcept nogil
-cdef double back_up(
-    const Tree* t, Worker* w, int depth, int top, int count, double total
+cdef int64_t back_up(
+    const Tree* t, Worker* w, int depth, int top, int count, int64_t total
 ) noexcept nogil
 cdef int proof_from_children(const Tree* t, const Node* parent) noexcept nogil
 cdef Node* best_child(const Tree* t, const Node* parent) noexcept nogil
@@ -307,15 +317,19 @@ cdef void clear_node(Node* node) noexcept nogil
 cdef Node snapshot(const Node* node) noexcept nogil
 cdef void plant(Tree* t) noexcept nogil
 cdef void unsettle(Tree* t) noexcept nogil
+cdef void pass_gain_up(Tree* t) noexcept nogil
 cdef uint32_t find_child(const Tree* t, uint32_t parent, Index cell) noexcept nogil
 cdef void collect(Tree* t) noexcept nogil
 cdef void keep_reachable(Tree* t) noexcept nogil
-cdef uint32_t move_block(Tree* t, uint32_t source, uint32_t target, uint32_t size) noexcept nogil
+cdef uint32_t move_block(
+    Tree* t, uint32_t source, uint32_t target, uint32_t size
+) noexcept nogil
 
 # 8 What Python sees
 cdef bint weights_are_loaded
 cdef int side_of(object color) except -1
 cdef int require_weights() except -1
+cdef bint is_finite(const Weights* network) noexcept
 
 cdef class StopFlag:
     cdef uint32_t flag
@@ -342,3 +356,6 @@ cdef class Search:
     cdef bint reroot(self, undone, played) except -1
     cdef int exclude(self, only) except -1
     cdef list line_from(self, const Node* node)
+    cdef str check_blocks(self)
+    cdef str check_node(self, Board* b, uint32_t index, uint32_t most_own)
+    cdef str check_proof(self, uint32_t index)

@@ -728,8 +728,8 @@ def place_any(
 
 
 def logistic(x):
-    """Return 1 / (1 + e^-x) from the table."""
-    if x <= -LOGISTIC_RANGE:
+    """Return 1 / (1 + e^-x) from the table; 0 for what is no number."""
+    if not x > -LOGISTIC_RANGE:
         return logistic_table[0]
     if x >= LOGISTIC_RANGE:
         return logistic_table[LOGISTIC_SIZE - 1]
@@ -1003,44 +1003,56 @@ def rollout(b, random, recipe):
 def descend(t, w, most):
     """Make a few visits, at most `most`, that begin with the same busy moves.
 
-    Step 1  Start at the searched position.
-    Step 2  Walk down as long as the preferred child has many visits. What one visit
-            more tells of such a node is little, and what threads share is slow: so
-            several visits are made below, and the nodes above are told at once.
-    Step 3  Make these visits (`descend_from`), until their node is proved.
+    Step 1  Choose these moves (`choose_batch`). What `most` cuts off the last batch is
+            made first: it must not matter to a search what slices it is made in.
+    Step 2  Count the visits in the nodes above.
+    Step 3  Make them (`descend_from`), until their node is proved.
     Step 4  Add their values to the nodes above, and pass proofs up.
 
     Returns:
         How many were made.
     """
-    b: cython.pointer(Board) = cython.address(w.anchor)
-    node: cython.pointer(Node) = cython.address(t.nodes[t.root])
-    top: cython.int = 0
-    wanted: cython.int = 1
     done: cython.int = 0
     i: cython.int
-    total: cython.double = 0
-    copy_board(b, cython.address(t.start))  # Step 1
-    w.path[0] = node
-    while is_busy(t, node) and top < MAX_DEPTH // 2:  # Step 2
-        node = select_puct(t, node)
-        if not is_busy(t, node):
-            break
-        make_move(b, node.cell, cython.NULL)
-        top += 1
-        w.path[top] = node
-        wanted = min(most, t.recipe.batch)
-    for i in range(top):
+    total: int64_t = 0
+    if w.left == 0 or read_proof(cython.address(w.path[w.top].proof)) != 0:
+        choose_batch(t, w)  # Step 1
+    top: cython.int = w.top
+    wanted: cython.int = min(most, w.left)
+    for i in range(top):  # Step 2
         visit(t, w.path[i], wanted)
     while done < wanted:  # Step 3
         total += descend_from(t, w, top)
         done += 1
         if read_proof(cython.address(w.path[top].proof)) != 0:
             break
+    w.left -= done
     for i in range(top):
         visit(t, w.path[i], done - wanted)
     back_up(t, w, top - 1, 0, done, total)  # Step 4
     return done
+
+
+def choose_batch(t, w):
+    """Walk down from the searched position as long as the preferred child is busy.
+
+    What one visit more tells of such a node is little, and what threads share is slow:
+    so several visits are made below, and the nodes above are told at once.
+    """
+    b: cython.pointer(Board) = cython.address(w.anchor)
+    node: cython.pointer(Node) = cython.address(t.nodes[t.root])
+    copy_board(b, cython.address(t.start))
+    w.top = 0
+    w.left = 1
+    w.path[0] = node
+    while is_busy(t, node) and w.top < MAX_DEPTH // 2:
+        node = select_puct(t, node)
+        if not is_busy(t, node):
+            break
+        make_move(b, node.cell, cython.NULL)
+        w.top += 1
+        w.path[w.top] = node
+        w.left = t.recipe.batch
 
 
 def is_busy(t, node):
@@ -1067,7 +1079,7 @@ def descend_from(t, w, top):
     Step 6  Add the value to every node on the way, and pass proofs up.
 
     Returns:
-        The value, Black's win probability.
+        The value, Black's win probability, `in_units`.
     """
     b: cython.pointer(Board) = cython.address(w.board)
     depth: cython.int = top
@@ -1076,6 +1088,8 @@ def descend_from(t, w, top):
     visit(t, node, 1)
     while read_proof(cython.address(node.proof)) == 0 and depth < MAX_DEPTH - 1:
         if read_first(cython.address(node.first)) == UNBORN and is_ripe(t, node):
+            if winner_of(b) >= 0:  # another worker is about to write its proof
+                break
             expand(t, b, node)
         if read_first(cython.address(node.first)) <= EXPANDING:
             break
@@ -1088,7 +1102,8 @@ def descend_from(t, w, top):
         w.path[depth] = node
         visit(t, node, 1)
     w.path[depth + 1] = cython.NULL
-    return back_up(t, w, depth, top, 1, leaf_value(t, w, node))  # Steps 5 and 6
+    value: int64_t = in_units(leaf_value(t, w, node))  # Step 5
+    return back_up(t, w, depth, top, 1, value)  # Step 6
 
 
 def visit(t, node, count):
@@ -1205,7 +1220,8 @@ def select_uct(t, random, parent):
     best: cython.pointer(Node) = child
     most: cython.double = -1
     score: cython.double
-    spread: cython.double = natural_log(read_visits(cython.address(parent.visits)) - 1)
+    visits: uint32_t = read_visits(cython.address(parent.visits))
+    spread: cython.double = natural_log(max(visits, 2) - 1)
     barred: cython.bint = t.restricted and parent == t.nodes + t.root
     seen: uint32_t
     i: cython.int
@@ -1251,7 +1267,7 @@ def back_up(t, w, depth, top, count, total):
         depth: where to begin.
         top: where to end.
         count: of how many visits.
-        total: sum of their values, Black's.
+        total: sum of their values, Black's, `in_units`.
 
     Returns:
         The sum as it is at `top`: the exact one where a proof came up.
@@ -1260,7 +1276,7 @@ def back_up(t, w, depth, top, count, total):
     child: cython.pointer(Node) = w.path[depth + 1]
     mover: cython.int = 1 - t.start.to_move if depth % 2 == 0 else t.start.to_move
     proof: cython.int
-    result: cython.double
+    result: int64_t
     i: cython.int
     for i in range(depth, top - 1, -1):
         node = w.path[i]
@@ -1268,13 +1284,13 @@ def back_up(t, w, depth, top, count, total):
             proof = proof_from_children(t, node)
             if proof != 0:
                 write_proof(cython.address(node.proof), proof)
-                total = count if (proof > 0) == (mover == BLACK) else 0
+                total = in_units(count) if (proof > 0) == (mover == BLACK) else 0
         child = node
-        result = total if mover == BLACK else count - total
+        result = total if mover == BLACK else in_units(count) - total
         if t.shared:
-            add_sum(cython.address(node.total), in_units(result))
+            add_sum(cython.address(node.total), result)
         else:
-            node.total += in_units(result)
+            node.total += result
         mover = 1 - mover
     return total
 
@@ -1325,11 +1341,14 @@ def best_child(t, parent):
 
 
 def snapshot(node):
-    """Return a node as it is now, while others may change it."""
-    copy: Node = node[0]
-    copy.visits = read_visits(cython.address(node.visits))
-    copy.total = read_sum(cython.address(node.total))
+    """Return what a move has come to by now, while others may change it."""
+    copy: Node
+    clear_node(cython.address(copy))
+    copy.cell = node.cell
+    copy.prior = node.prior
     copy.proof = read_proof(cython.address(node.proof))
+    copy.total = read_sum(cython.address(node.total))
+    copy.visits = read_visits(cython.address(node.visits))
     return copy
 
 
@@ -1353,10 +1372,13 @@ def is_better(one, two):
 
 
 def mean_result(node):
-    """Return the mean result of a node; an unvisited one counts as even."""
+    """Return the mean result of a node; an unvisited one counts as even.
+
+    At most 1, although others may have changed one number and not yet the other.
+    """
     if node.visits == 0:
         return 0.5
-    return read_total(cython.address(node.total)) / node.visits
+    return min(1.0, read_total(cython.address(node.total)) / node.visits)
 
 
 def plant(t):
@@ -1381,6 +1403,24 @@ def unsettle(t):
         total += child[i].prior
     for i in range(t.nodes[t.root].count):
         child[i].prior /= total
+
+
+def pass_gain_up(t):
+    """Tell the nodes above the root what was found since it is the root.
+
+    They are searched again when moves are taken back.
+    """
+    root: cython.pointer(Node) = cython.address(t.nodes[t.root])
+    visits: uint32_t = root.visits - t.known_visits
+    gain: int64_t = root.total - t.known_total
+    node: cython.pointer(Node) = root
+    while node.parent != 0:
+        node = cython.address(t.nodes[node.parent])
+        gain = in_units(visits) - gain
+        node.visits += visits
+        node.total += gain
+        if node.proof == 0:
+            node.proof = proof_from_children(t, node)
 
 
 def find_child(t, parent, cell):
@@ -1845,7 +1885,8 @@ def load_weights(numbers: bytes, lanes: bytes, policy: bytes, rest: bytes):
         rest: `EFFECTS` int16, then a `Weights` structure.
 
     Raises:
-        ValueError: wrong sizes, or a pattern that there is not.
+        ValueError: wrong sizes, a pattern that there is not, or a weight that is no
+            number.
     """
     global weights_are_loaded
     count: cython.size_t = len(numbers) // 4
@@ -1869,15 +1910,29 @@ def load_weights(numbers: bytes, lanes: bytes, policy: bytes, rest: bytes):
     for i in range(count):
         if number[i] >= CENTRES * QUADS:
             raise ValueError(f"no pattern has the number {number[i]}")
+    network: cython.pointer(Weights) = cython.cast(
+        cython.pointer(Weights), others + cython.sizeof(effect_weights)
+    )
+    if not (is_finite(network) and network.scale > 0):
+        raise ValueError("a weight of the network is no number, or its scale not > 0")
     memset(pattern_weights, 0, cython.sizeof(pattern_weights))
     memset(policy_weights, 0, cython.sizeof(policy_weights))
     for i in range(count):
         memcpy(pattern_weights[number[i]], values + i * width, width)
         memcpy(cython.address(policy_weights[number[i]]), moves + i * 2, 2)
     memcpy(effect_weights, others, cython.sizeof(effect_weights))
-    others += cython.sizeof(effect_weights)
-    memcpy(cython.address(weights), others, cython.sizeof(Weights))
+    memcpy(cython.address(weights), network, cython.sizeof(Weights))
     weights_are_loaded = True
+
+
+def is_finite(network):
+    """Tell whether all weights of a network are numbers."""
+    value: cython.pointer(cython.float) = network.linear
+    i: cython.size_t
+    for i in range(cython.sizeof(Weights) // cython.sizeof(cython.float)):
+        if not -1e9 < value[i] < 1e9:
+            return False
+    return True
 
 
 @cython.final
@@ -1963,15 +2018,19 @@ class Search:
             seed_random(cython.address(t.workers[i].random), seed + i)
             t.workers[i].anchor = t.start
             t.workers[i].board = t.start
+            t.workers[i].left = 0
         if t.nodes[t.root].first == UNBORN:
             expand(t, cython.address(t.start), cython.address(t.nodes[t.root]))
             unsettle(t)
+        t.known_visits = t.nodes[t.root].visits
+        t.known_total = t.nodes[t.root].total
         self.position = position
 
     def reroot(self, undone, played):
         """Make the node of the new position the root; False if there is none."""
         t: cython.pointer(Tree) = cython.address(self.tree)
         node: uint32_t = t.root
+        pass_gain_up(t)
         for _ in range(undone):
             node = t.nodes[node].parent
             if node == 0:
@@ -2086,7 +2145,7 @@ class Search:
     @property
     def is_full(self):
         """Whether the memory bound has kept the tree from growing."""
-        return self.tree.full != 0
+        return read_visits(cython.address(self.tree.full)) != 0
 
     @property
     def proof(self):
@@ -2099,9 +2158,10 @@ class Search:
     @property
     def distance(self):
         """Turns to the end of the game, as far as it is proven, or 0."""
-        if self.proof == 0:
+        if not self.is_started:
             return 0
-        return abs(self.tree.nodes[self.tree.root].proof) - 1
+        proof = read_proof(cython.address(self.tree.nodes[self.tree.root].proof))
+        return abs(proof) - 1 if proof != 0 else 0
 
     @property
     def value(self):
@@ -2111,7 +2171,8 @@ class Search:
         if self.proof != 0:
             return (self.proof + 1) / 2
         root = self.tree.nodes + self.tree.root
-        return mean_result(best_child(cython.address(self.tree), root))
+        copy: Node = snapshot(best_child(cython.address(self.tree), root))
+        return mean_result(cython.address(copy))
 
     def moves(self):
         """Return (point, visits, value, prior, proof) of every move, best first.
@@ -2173,10 +2234,98 @@ class Search:
         line = [self.position.point_of(node.cell)]
         while read_first(cython.address(node.first)) > EXPANDING:
             node = best_child(t, node)
-            if node.visits == 0:
+            if read_visits(cython.address(node.visits)) == 0:
                 break
             line.append(self.position.point_of(node.cell))
         return line
+
+    def check_tree(self, most_own=MOST_VISITS):
+        """Look for contradictions in the tree while no worker is at work: for tests.
+
+        Args:
+            most_own: how many visits may have ended at a node with children and without
+                proof: 1 if there is one worker and memory has not run short.
+
+        Returns:
+            An empty text, or what is wrong.
+        """
+        if not self.is_started:
+            return ""
+        board: Board = self.tree.start
+        return self.check_blocks() or self.check_node(
+            cython.address(board), self.tree.root, most_own
+        )
+
+    def check_blocks(self):
+        """Check that blocks tile the memory and know their parents (`check_tree`)."""
+        t: cython.pointer(Tree) = cython.address(self.tree)
+        head: uint32_t = 3
+        size: uint32_t
+        child: cython.pointer(Node)
+        i: uint32_t
+        if not (2 <= t.root < t.used <= t.capacity):
+            return "bounds of the tree"
+        while head < t.used:
+            child = cython.address(t.nodes[head])
+            size = child.block
+            if not (0 < size <= t.used - head and 2 <= child.parent < head):
+                return f"block {head}"
+            if t.nodes[child.parent].first != head:
+                return f"parent of block {head}"
+            if t.nodes[child.parent].count != size:
+                return f"size of block {head}"
+            for i in range(1, size):
+                if child[i].parent != child.parent or child[i].block != 0:
+                    return f"node {head + i} of block {head}"
+            if abs(sum([child[i].prior for i in range(size)]) - 1) > 1e-4:
+                return f"priors of block {head}"
+            head += size
+        return ""
+
+    def check_node(self, b, index, most_own):
+        """Check a node, whose board is given, and all below it, for `check_tree`."""
+        t: cython.pointer(Tree) = cython.address(self.tree)
+        node: cython.pointer(Node) = cython.address(t.nodes[index])
+        child: cython.pointer(Node)
+        undo: Undo
+        visits: uint64_t = 0
+        i: cython.int
+        if not 0 <= node.total <= in_units(node.visits):
+            return f"total of node {index}"
+        if node.first == UNBORN:
+            return ""
+        child = cython.address(t.nodes[node.first])
+        if node.first <= index or node.first >= t.used or child.parent != index:
+            return f"children of node {index}"
+        cells = sorted([child[i].cell for i in range(node.count)])
+        if winner_of(b) >= 0 or cells != sorted(
+            [b.legal[b.to_move][i] for i in range(b.count[b.to_move])]
+        ):
+            return f"moves of node {index}"
+        for i in range(node.count):
+            visits += child[i].visits
+            make_move(b, child[i].cell, cython.address(undo))
+            text = self.check_node(b, node.first + i, most_own)
+            unmake_move(b, cython.address(undo))
+            if text:
+                return text
+        if visits > node.visits:
+            return f"visits of node {index}"
+        if node.proof == 0 and node.visits - visits > most_own:
+            return f"own visits of node {index}"
+        return self.check_proof(index)
+
+    def check_proof(self, index):
+        """Check the proof of a node with children, for `check_tree`.
+
+        Several workers may leave it for the next visit to find.
+        """
+        t: cython.pointer(Tree) = cython.address(self.tree)
+        known: cython.int = t.nodes[index].proof
+        proof: cython.int = proof_from_children(t, cython.address(t.nodes[index]))
+        if (proof > 0) == (known > 0) and (proof < 0) == (known < 0):
+            return ""
+        return "" if t.shared and known == 0 else f"proof of node {index}"
 
 
 fill_tables()

@@ -94,4 +94,5 @@ def _looks(game: Game) -> dict[int, float]:
 def _value(game: Game, winner: int, of_opponent: float) -> float:
     if winner < 0:
         return 1 - of_opponent
-    return float(winner == game.to_move)
+    # A win stands out, also where every move looks as good as won.
+    return 2.0 if winner == game.to_move else 0.0

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
@@ -23,6 +23,7 @@ from tanbo_engine.rules import Position
 _SLICE_SECONDS = 0.002
 _FIRST_SLICE = 32
 _LONGEST_SLICE = 1 << 16
+_OVERSHOT = 4  # visits that a thread may make beyond a limit that all share
 
 KINDS = {"auto": PUCT, "puct": PUCT, "alphabeta": None, "puct0": PUCT0, "uct": UCT}
 """Players by name: the best for the board, the rest for comparison; the kind of tree
@@ -176,15 +177,18 @@ class SearchPlayer:
         _check(limits, stream)
         began = time.monotonic()
         with self._busy:
-            self._take_up(game, salt, only)
+            self._take_up(game, salt, only, limits)
             with self._helpers(limits):
                 self._run(limits, stop, began, stream)
             return self._report(began)
 
-    def _take_up(self, game: Game, salt: int, only: Collection[int]) -> None:
+    def _take_up(
+        self, game: Game, salt: int, only: Collection[int], limits: Limits
+    ) -> None:
         """Begin to search, with the tree that is there if the position is in it.
 
-        The one place that decides which trees are of use again.
+        The one place that decides which trees are of use again: none that has more
+        visits than this search may make, so that a limit is one of strength, too.
         """
         key = game.kernel.key
         seed = mix_seed(self._seed, salt, key)
@@ -192,9 +196,13 @@ class SearchPlayer:
             self._search.start(game.kernel, seed)
             return
         root = _Root(game.start, tuple(move.point for move in game.moves), salt)
-        last, self._last = self._last, root if self._keeps else None
+        last, self._last = self._last, None  # not known if the next line fails
         undone, played = (None, ()) if last is None else _way(last, root)
         self._search.start(game.kernel, seed, undone, played, only)
+        most = MOST_VISITS if limits.visits is None else limits.visits
+        if self._search.visits > most + _OVERSHOT * self._search.workers:
+            self._search.start(game.kernel, seed)
+        self._last = root if self._keeps else None
 
     @contextmanager
     def _helpers(self, limits: Limits) -> Iterator[None]:
@@ -206,16 +214,17 @@ class SearchPlayer:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(search.workers - 1, "tanbo-search")
         most = MOST_VISITS if limits.visits is None else limits.visits
-        futures = [
-            self._pool.submit(search.run, MOST_VISITS, end, worker, most)
-            for worker in range(1, search.workers)
-        ]
+        futures: list[Future[int]] = []
         try:
+            for worker in range(1, search.workers):
+                work = self._pool.submit(search.run, MOST_VISITS, end, worker, most)
+                futures.append(work)
             yield
         finally:
             end.set()
-            for future in futures:
-                future.result()
+            wait(futures)  # the tree is at rest before anything else happens
+        for future in futures:
+            future.result()
 
     def _run(
         self, limits: Limits, stop: StopFlag, began: float, stream: Stream | None
@@ -223,15 +232,15 @@ class SearchPlayer:
         """Run slices of about two milliseconds until a limit is reached."""
         search = self._search
         seconds = float("inf") if limits.seconds is None else limits.seconds
-        most = limits.visits
+        most = MOST_VISITS if limits.visits is None else limits.visits
         if len(search.moves()) == 1 and stream is None:
             most = 1  # a forced move needs no thought
         next_report = float("inf") if stream is None else stream.interval
         patience, visits_before = _patience(limits), search.visits
         size, used = _FIRST_SLICE, 0.0
-        while most is None or search.visits < most:
-            asked = size if most is None else min(size, most - search.visits)
-            done = search.run(asked, stop)
+        while (left := most - search.visits) > 0:
+            asked = min(size, left)
+            done = self._slice(asked, stop, most)
             before, used = used, time.monotonic() - began
             if done < asked or used >= seconds:
                 break  # proved, stopped, or out of time
@@ -245,6 +254,12 @@ class SearchPlayer:
             pace = done / max(used - before, 1e-6)
             wanted = int(pace * min(_SLICE_SECONDS, seconds - used))
             size = max(1, min(wanted, 2 * size, _LONGEST_SLICE))
+
+    def _slice(self, visits: int, stop: StopFlag, most: int) -> int:
+        """Make visits until `stop`, or until there are `most` of all threads."""
+        if isinstance(self._search, AlphaBeta):
+            return self._search.run(visits, stop)
+        return self._search.run(visits, stop, 0, most)
 
     def _report(self, began: float) -> Report:
         search = self._search

@@ -66,8 +66,9 @@ def load(file: Path = FILE) -> None:
     for size in sizes:
         parts.append(body[start : start + size])
         start += size
+    numbers, lanes, policy = parts
     try:
-        _kernel.load_weights(*parts, body[start:])
+        _kernel.load_weights(numbers, lanes, policy, body[start:])
     except ValueError as error:
         raise BadWeights(f"{file} does not fit this kernel: {error}; {remedy}") from (
             error

@@ -13,7 +13,7 @@ from protocol import config, gtp
 from protocol.commands.arguments import Rest, Text
 from protocol.commands.table import command
 from protocol.options import SettingsError, convert, fields
-from protocol.session import Session
+from protocol.session import Session, threads_of
 
 _UNSET = "none"
 """What stands for a setting that the engine chooses."""
@@ -29,10 +29,10 @@ def list_params(session: Session) -> str:
 @command(
     "kata-get-param",
     Text("PARAM"),
-    help="Value of a setting; none where the engine chooses.",
+    help="Value of a setting; none where the engine chooses, but of threads how many.",
 )
 def get_param(session: Session, name: str) -> str:
-    return _shown(session, _known(name))
+    return _text(_value(session, _known(name)))
 
 
 @command("kata-get-params", help="All of them as a JSON object.")
@@ -87,7 +87,8 @@ def _dialog_line(session: Session, name: str) -> str:
     kind = "string"
     if name == "player":
         kind = "list/" + field.expected.replace(" or ", ", ").replace(", ", "/")
-    return f"[{kind}] {name} {_shown(session, name)}"
+    # What is not set stays so when the dialog sends back what it shows.
+    return f"[{kind}] {name} {_text(getattr(session.settings, name))}"
 
 
 def _change(session: Session, values: Mapping[str, object], *, strict: bool) -> str:
@@ -126,11 +127,12 @@ def _known(word: str) -> str:
 
 
 def _value(session: Session, name: str) -> object:
+    if name == "threads":
+        return threads_of(session.settings)
     return getattr(session.settings, name)
 
 
-def _shown(session: Session, name: str) -> str:
-    value = _value(session, name)
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return _UNSET if value is None else str(value)

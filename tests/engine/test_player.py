@@ -191,30 +191,120 @@ def test_a_limit_of_visits_is_met_whatever_the_clock_would_save(early: float) ->
     assert untimed(search(game, on_a_clock)) == whole
 
 
+def keeping(threads: int = 1, kind: str = "auto") -> SearchPlayer:
+    return SearchPlayer(8, 1, kind, threads, keep=True)
+
+
+def known(player: SearchPlayer, game: Game) -> Report:
+    """Return what the player knows of a position before it searches."""
+    stop = StopFlag()
+    stop.set()
+    return player.search(game, FOR_EVER, stop)
+
+
+def visits_of(report: Report) -> dict[int, int]:
+    return {move.point: move.visits for move in report.candidates}
+
+
 def test_a_kept_tree_is_searched_further_by_the_next_search_of_its_position() -> None:
-    player, game = SearchPlayer(8, 1), new_game()
-    player.search(game, Limits(visits=700), StopFlag(), keep=True)
-    report = player.search(game, Limits(visits=2000), StopFlag())
-    assert untimed(report) == untimed(search(game, Limits(visits=2000)))
-    assert untimed(player.search(game, Limits(visits=9), StopFlag())) == (
-        untimed(search(game, Limits(visits=9)))
-    )
+    player, game = keeping(), new_game()
+    player.search(game, Limits(visits=700), StopFlag())
+    before = visits_of(known(player, game))
+    assert sum(before.values()) == 700
+    after = visits_of(player.search(game, Limits(visits=2000), StopFlag()))
+    assert sum(after.values()) == 2000
+    assert all(after[point] >= visits for point, visits in before.items())
 
 
 def test_a_kept_tree_that_is_large_enough_answers_at_once() -> None:
-    player, game = SearchPlayer(8, 1), new_game()
-    player.search(game, Limits(visits=700), StopFlag(), keep=True)
-    assert player.search(game, Limits(visits=100), StopFlag()).visits == 700
+    player, game = keeping(), new_game()
+    first = player.search(game, Limits(visits=700), StopFlag())
+    again = player.search(game, Limits(visits=700), StopFlag())
+    assert untimed(again) == untimed(first)
+    again = known(player, game)
+    assert untimed(again) == untimed(first)
 
 
-def test_a_kept_tree_of_another_position_or_game_is_forgotten() -> None:
-    for salt, point in ((1, None), (0, 1)):
-        player, game = SearchPlayer(8, 1), new_game()
-        player.search(game, Limits(visits=700), StopFlag(), keep=True)
-        if point is not None:
+def test_a_kept_tree_that_is_larger_than_the_limit_is_forgotten() -> None:
+    player, game = keeping(), new_game()
+    player.search(game, Limits(visits=700), StopFlag())
+    report = player.search(game, Limits(visits=300), StopFlag())
+    assert untimed(report) == untimed(search(game, Limits(visits=300)))
+
+
+def test_a_kept_tree_goes_along_with_the_game() -> None:
+    player, game = keeping(), new_game()
+    report = player.search(game, Limits(visits=3000), StopFlag())
+    one, two = report.variation[:2]
+    game.play(one)
+    after_one = known(player, game)
+    assert after_one.visits == visits_of(report)[one]
+    game.play(two)
+    after_two = known(player, game)
+    assert after_two.visits == visits_of(after_one)[two] > 1
+    for _ in range(2):
+        game.undo()
+    assert untimed(known(player, game)) == untimed(report)
+    game.play(report.candidates[1].point)
+    sibling = known(player, game)
+    assert sibling.visits == report.candidates[1].visits
+
+
+@pytest.mark.parametrize("change", ["salt", "start", "size", "unknown move"])
+def test_a_kept_tree_of_another_game_is_forgotten(change: str) -> None:
+    player, game, salt = keeping(), new_game(), 0
+    player.search(game, Limits(visits=700), StopFlag())
+    if change == "salt":
+        salt = 1
+    elif change == "start":
+        game.play(1)
+        game = Game(game.position)
+    elif change == "size":
+        game = new_game("classic-9x9")
+    else:
+        play_on(game.kernel, 1, "reckless")
+        line = [game.kernel.unmake() for _ in range(game.kernel.turns)][::-1]
+        for point in line[:6]:
             game.play(point)
-        report = player.search(game, Limits(visits=300), StopFlag(), salt)
-        assert untimed(report) == untimed(search(game, Limits(visits=300), salt=salt))
+    report = player.search(game, Limits(visits=300), StopFlag(), salt)
+    assert untimed(report) == untimed(search(game, Limits(visits=300), salt=salt))
+
+
+def test_a_player_that_keeps_nothing_begins_anew() -> None:
+    player, game = SearchPlayer(8, 1), new_game()
+    player.search(game, Limits(visits=700), StopFlag())
+    assert player.search(game, Limits(visits=9), StopFlag()).visits == 9
+
+
+def test_the_tree_of_a_restricted_search_is_not_used_again() -> None:
+    player, game = keeping(), new_game()
+    player.search(game, Limits(visits=700), StopFlag(), only=game.legal_moves()[:3])
+    report = player.search(game, Limits(visits=300), StopFlag())
+    assert untimed(report) == untimed(search(game, Limits(visits=300)))
+
+
+def test_a_refused_search_loses_the_tree_but_confuses_nothing() -> None:
+    player, game = keeping(), new_game()
+    first = player.search(game, Limits(visits=700), StopFlag())
+    game.play(first.point)
+    with pytest.raises(ValueError, match="not legal"):
+        player.search(game, Limits(visits=700), StopFlag(), only=[first.point])
+    report = player.search(game, Limits(visits=300), StopFlag())
+    assert untimed(report) == untimed(search(game, Limits(visits=300)))
+
+
+def test_searches_with_a_kept_tree_can_be_repeated() -> None:
+    def run() -> list[Report]:
+        player, game, reports = keeping(), new_game(), []
+        for turn in range(12):
+            report = player.search(game, Limits(visits=400 + 50 * turn), StopFlag())
+            reports.append(untimed(report))
+            game.play(report.point)
+            if turn % 4 == 3:
+                game.undo()
+        return reports
+
+    assert run() == run()
 
 
 # In a thread

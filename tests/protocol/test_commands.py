@@ -371,7 +371,7 @@ async def test_genmove_twice_with_one_seed_is_the_same() -> None:
 
 
 async def test_games_of_one_process_differ_in_their_salt() -> None:
-    session = new_session(seed=7)
+    session = new_session(seed=7, nodes=400)
     await ask(session, "clear_board")  # no moves: not a game
     first = [await ask(session, f"genmove {c}") for c in "bwbwbwbw"]
     await ask(session, "clear_board")

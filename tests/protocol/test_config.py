@@ -19,6 +19,7 @@ def test_defaults() -> None:
     settings = load(Settings, {})
     assert settings == Settings()
     assert settings.memory == 256
+    assert settings.threads is None
     assert config.start_setup(settings).name == "dense-7x7"
 
 
@@ -34,7 +35,7 @@ def test_all_settings_of_a_file(tmp_path: Path) -> None:
     file = write(
         tmp_path,
         'size = "7x9"\nsetup = "dense-7x9"\ncanvas = true\nlock-size = true\n'
-        "time = 2\nnodes = 100\nmemory = 8\nseed = 0\naccept-start-stones = true\n"
+        "time = 2\nnodes = 100\nmemory = 8\nthreads = 2\nseed = 0\naccept-start-stones = true\n"
         'log = "x.log"\nlevel = 3\nvariety = 1\nresign = 2.5\nponder = true\n',
     )
     assert load(Settings, {}, file) == Settings(
@@ -49,6 +50,7 @@ def test_all_settings_of_a_file(tmp_path: Path) -> None:
         resign=2.5,
         ponder=True,
         memory=8,
+        threads=2,
         seed=0,
         accept_start_stones=True,
         log="x.log",
@@ -115,6 +117,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ("time", "nan"),
         ("time", "1e999"),
         ("memory", "0"),
+        ("threads", "0"),
+        ("threads", "257"),
         ("seed", "-1"),
         ("seed", str(2**63)),
     ],

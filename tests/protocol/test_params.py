@@ -4,6 +4,8 @@ import pytest
 
 from protocol.config import PARAMS, Settings
 from protocol.options import fields
+from tanbo_engine._kernel import Search
+from tanbo_engine.player import default_threads
 
 from .talk import ask, new_session, refusal
 
@@ -33,12 +35,49 @@ async def test_get_and_set() -> None:
         "resign": 0.0,
         "ponder": False,
         "memory": 8,
+        "threads": 1,
         "player": "uct",
         "seed": 1,
     }
     await ask(session, "kata-set-param maxTime none")
     assert session.settings.time is None
     await ask(session, "genmove b")
+
+
+async def test_threads_are_all_cores_or_one_with_a_seed() -> None:
+    session = new_session(seed=None)
+    cores = str(default_threads())
+    for name in ("threads", "numSearchThreads"):
+        assert await ask(session, f"kata-get-param {name}") == cores
+    await ask(session, "kata-set-param seed 5")
+    assert await ask(session, "kata-get-param threads") == "1"
+    await ask(session, "kata-set-param numSearchThreads 3")
+    assert await ask(session, "kata-get-param numSearchThreads") == "3"
+    assert "[string] threads 3" in await ask(session, "tanbo-params")
+    assert (await session.think()).visits >= 40
+    await ask(session, "kata-set-param seed none")
+    assert await ask(session, "kata-get-param threads") == "3"
+    await ask(session, "kata-set-param threads none")
+    assert await ask(session, "kata-get-param threads") == cores
+    assert json.loads(await ask(session, "kata-get-params"))["threads"] == int(cores)
+    assert session.settings.threads is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "threads"),
+    [
+        ({"seed": None}, default_threads()),
+        ({"seed": 1}, 1),
+        ({"seed": None, "threads": 3}, 3),
+        ({"seed": 1, "threads": 3}, 3),
+    ],
+)
+def test_the_player_searches_with_so_many_threads(
+    settings: dict[str, object], threads: int
+) -> None:
+    search = new_session(**settings)._player._search
+    assert isinstance(search, Search)
+    assert search.workers == threads
 
 
 async def test_nodes_limit_the_next_search() -> None:
@@ -75,6 +114,9 @@ async def test_several_at_once_are_all_or_none() -> None:
         ("kata-set-param level 11", "level: expected a whole number from 1 to 10"),
         ("kata-set-param variety 2", "variety: expected a number from 0 to 1"),
         ("kata-set-param resign 51", "resign: expected a number from 0 to 50"),
+        ("kata-set-param threads 0", "threads: expected a whole number from 1 to 256"),
+        ("kata-set-param threads 257", "threads: expected a whole number from 1 to"),
+        ("kata-set-param numSearchThreads all", "threads: expected a whole number"),
         ("kata-set-param ponder maybe", "ponder: expected true or false"),
         ('kata-set-params {"ponder": 1}', "ponder: expected true or false"),
         ("kata-set-param memory 1000000", "memory: this machine has no "),
@@ -105,6 +147,7 @@ async def test_gogui_asks_and_sets() -> None:
         "[string] resign 0.0",
         "[bool] ponder 0",
         "[string] memory 8",
+        "[string] threads none",
         "[list/auto/puct/alphabeta/puct0/uct] player auto",
         "[string] seed 1",
     ]
