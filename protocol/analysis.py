@@ -21,7 +21,7 @@ pv                  best play; only the best move's is longer than the move itse
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from tanbo_engine.game import Game
@@ -50,6 +50,26 @@ def board_of(game: Game) -> Board:
     """Return what reports on the current position need."""
     points = sum(len(game.legal_moves(color)) for color in Color)
     return Board(game.size, _BASE_SCALE + _GROWTH_SCALE * points)
+
+
+def restriction(
+    game: Game, allowed: Collection[int] | None, avoided: Collection[int]
+) -> frozenset[int]:
+    """Return the points that a search may choose from, empty for every legal one.
+
+    Args:
+        game: what is searched; it may be over.
+        allowed: nothing but these points; all if None.
+        avoided: none of these points.
+
+    Raises:
+        ValueError: no legal move is left.
+    """
+    legal = frozenset(game.legal_moves())
+    left = (legal if allowed is None else legal.intersection(allowed)) - set(avoided)
+    if legal and not left:
+        raise ValueError("no legal move is left: avoid fewer or allow more")
+    return frozenset() if left == legal else left
 
 
 def expected_lead(value: float, scale: float) -> float:

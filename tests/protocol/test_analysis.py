@@ -126,10 +126,8 @@ def request(line: str, session: Session | None = None) -> Request:
 
 
 def test_without_arguments() -> None:
-    session = new_session()
-    legal = frozenset(session.game.legal_moves())
-    asked = request("", session)
-    assert asked == Request(Color.BLACK, legal, 1.0, 1, asked.most, False)
+    asked = request("")
+    assert asked == Request(Color.BLACK, frozenset(), 1.0, 1, asked.most, False)
 
 
 @pytest.mark.parametrize(
@@ -189,14 +187,29 @@ def test_keys_of_katago_without_effect(key: str) -> None:
 )
 def test_allowed_moves(keys: str, vertices: str) -> None:
     points = {parse_vertex(Size(7, 7), vertex) for vertex in vertices.split()}
-    assert request(keys).points == points
+    assert request(keys).only == points
 
 
 def test_avoided_moves() -> None:
-    everything = request("").points
-    assert request("avoid b A2,B1 1").points == everything - {7, 1}
-    assert request("avoid b A2 1 avoid b B1 1").points == everything - {7, 1}
-    assert request("avoid w A2 1 allow w B1 1").points == everything
+    legal = frozenset(new_session().game.legal_moves())
+    assert request("avoid b A2,B1 1").only == legal - {7, 1}
+    assert request("avoid b A2 1 avoid b B1 1").only == legal - {7, 1}
+    assert not request("avoid w A2 1 allow w B1 1").only
+    assert not request("avoid b A1,pass 1").only
+
+
+async def test_restrictions_that_leave_nothing_to_search() -> None:
+    session = new_session()
+    for keys in ("allow b A1 1", "allow b pass 1", "allow b A2 1 avoid b A2 1"):
+        text = await refusal(session, f"kata-analyze {keys}")
+        assert text == "no legal move is left: avoid fewer or allow more"
+
+
+async def test_a_player_that_cannot_restrict_says_so() -> None:
+    session = new_session(player="alphabeta")
+    text = await refusal(session, "lz-analyze b avoid b A2 1")
+    assert text == "player alphabeta cannot avoid or allow moves"
+    assert request("avoid w A2 1", session) == request("", session)
 
 
 @pytest.mark.parametrize(
@@ -232,16 +245,13 @@ async def test_wrong_arguments(name: str, keys: str, words: str) -> None:
 
 def test_how_many_moves_are_told() -> None:
     def told(**change: object) -> list[int]:
-        asked = request("")._replace(points=frozenset((9, 1, 13, 7)))
-        changed = asked._replace(**change)  # type: ignore[arg-type]
+        changed = request("")._replace(**change)  # type: ignore[arg-type]
         return [move.point for move in changed.choose(REPORT)]
 
     assert told() == [9, 1, 7]
     assert told(least=3) == [9, 1, 13, 7]
     assert told(most=2) == [9, 1]
     assert told(least=4, most=3) == [9, 1, 13]
-    assert told(points=frozenset({13})) == [13]
-    assert told(points=frozenset({13, 7})) == [13, 7]
 
 
 # A session
@@ -418,6 +428,32 @@ async def test_genmove_analyze_is_genmove_with_more_words() -> None:
             await ask(session, f"{name} {color}")
         games.append(session.game.moves)
     assert games[0] == games[1] == games[2]
+
+
+async def test_an_analysis_searches_what_is_allowed_only() -> None:
+    session = new_session()
+    async with analysing(
+        session, "kata-analyze b 5 allow b B1,A2 1 rootInfo true"
+    ) as h:
+        await asyncio.sleep(0.3)
+    info, _, root = h.infos[-1].partition(" rootInfo ")
+    told = moves_of(info)
+    assert {move["move"] for move in told} == {"B1", "A2"}
+    visits = sum(int(move["visits"]) for move in told)
+    assert visits == pytest.approx(int(root.split()[1]), abs=1)
+    session.waiting = Input.LINE
+    text = await ask(session, "lz-analyze b 10 avoid b B1 1")
+    assert "move B1" not in text
+
+
+@pytest.mark.parametrize("level", range(1, 11, 3))
+async def test_weaker_players_keep_to_what_is_allowed(level: int) -> None:
+    session = new_session(level=level, variety=1.0, seed=level)
+    for color in "bw" * 4:
+        moves = session.game.legal_moves()[:2]
+        names = ",".join(format_vertex(session.game.size, point) for point in moves)
+        await ask(session, f"lz-genmove_analyze {color} 100 allow {color} {names} 1")
+        assert session.game.moves[-1].point in moves
 
 
 async def test_avoided_moves_are_neither_told_nor_chosen() -> None:
