@@ -2,10 +2,10 @@
 
     .venv/bin/python scripts/lead.py [GAMES] [VISITS] [SETUP]...
 
-The engine plays itself (the first turns at random). At every position: the win rate of
-the side to move that the search finds, and by how many growth points that side leads.
-The lead is fitted as (BASE + GROWTH * growth points on the board) * ln(win / loss), by
-least squares, and the spread around it as SPREAD * sqrt(growth points).
+The engine plays itself, the first turns at random. Every position tells the win rate of
+the side to move, as the search finds it, and by how many growth points that side leads.
+The lead is fitted as (BASE + GROWTH x growth points of both) x ln(win / loss), by least
+squares, and the spread around it as SPREAD x the square root of the growth points.
 """
 
 import math
@@ -26,7 +26,7 @@ Sample = tuple[float, int, int]
 def samples(setup: str, games: int, visits: int) -> Iterator[Sample]:
     """Yield what is seen in games from a set-up."""
     tanbo = Tanbo(setup, seed=1)
-    source = random.Random(1)
+    source = random.Random(1)  # noqa: S311
     for _ in range(games):
         tanbo.restart()
         for _ in range(source.randrange(4, 9)):
@@ -72,7 +72,9 @@ def _tell(name: str, seen: list[Sample]) -> None:
 
 def main(arguments: list[str]) -> int:
     """Measure and print; return the exit status."""
-    games, visits = (int(text) for text in (*arguments[:2], *("20", "400")[len(arguments):]))
+    games, visits = (
+        int(text) for text in (*arguments[:2], *("20", "400")[len(arguments) :])
+    )
     together: list[Sample] = []
     for setup in arguments[2:] or SETUPS:
         seen = list(samples(setup, games, visits))
