@@ -360,7 +360,9 @@ class Table:
 
     def _move_engine(self) -> None:
         color = named(self._tanbo.to_move)
-        with self._screen.passing(f"{color} is thinking ..."):
+        # Without a person, Ctrl-C is the only way out.
+        told = f"{color} is thinking ..."
+        with self._screen.passing(told), self._interruptible(bool(self._persons)):
             report = self._tanbo.choose(
                 seconds=self._seconds, visits=self._visits, level=self._level
             )
@@ -373,6 +375,24 @@ class Table:
             self._tell_last(remark)
         else:
             self._show_board(remark)
+
+    @contextmanager
+    def _interruptible(self, is_wanted: bool = True) -> Iterator[None]:
+        """Let Ctrl-C end the thinking, and the game only if it is typed again."""
+        usual = signal.getsignal(signal.SIGINT)
+        if not is_wanted or usual is not signal.default_int_handler:
+            yield
+            return
+
+        def end_thinking(*_: object) -> None:
+            signal.signal(signal.SIGINT, usual)
+            self._tanbo.stop()
+
+        signal.signal(signal.SIGINT, end_thinking)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, usual)
 
     def _search(self) -> Report:
         return self._tanbo.search(seconds=self._seconds, visits=self._visits)
@@ -424,7 +444,7 @@ class Table:
         if self._is_over:
             self._say(_OVER)
             return
-        with self._screen.passing("Thinking ..."):
+        with self._screen.passing("Thinking ..."), self._interruptible():
             report = self._search()
         line = " ".join(self._tanbo.vertex(point) for point in report.variation)
         best = self._tanbo.vertex(report.point)
@@ -523,6 +543,7 @@ class Table:
         self._say("A vertex such as C4 places a stone there. Other words:")
         for word in _WORDS.values():
             self._say(f"  {word.usage:12} {word.help}", hang=15)
+        self._say("Ctrl-C makes the engine move at once; where you type, it leaves.")
 
     def _leave(self, _: str) -> None:
         self._is_leaving = True

@@ -33,7 +33,10 @@ from tanbo_engine.player import (
 from tanbo_engine.points import Color
 
 _SEED_BITS = 63
-
+_TAKEN_OVER = (
+    "another search of this object ended the analysis: close the analysis first, or "
+    "use an object of its own"
+)
 
 Reports = Generator[Report, None, None]
 """Reports of a search that goes on until it ends or they are closed."""
@@ -252,8 +255,10 @@ class Tanbo:
     ) -> Reports:
         """Search in the background; yield what is found up to now, the end's last.
 
-        Leaving the loop (or closing the generator) stops the search, and so does the
-        next search of this object. Moves made meanwhile do not change what is analyzed.
+        Leaving the loop (or closing the generator) stops the search, and `stop` ends it
+        with a last report. One search at a time: another one of this object takes over,
+        and whoever reads on here is told so by an error. Moves made meanwhile do not
+        change what is analyzed.
 
         Args:
             seconds: thinking time, without limit if None.
@@ -262,6 +267,7 @@ class Tanbo:
 
         Raises:
             ValueError: the game is over.
+            RuntimeError: raised by the generator after another search took over.
         """
         self._require_going_on()
         limits = Limits(seconds, MOST_VISITS if visits is None else visits)
@@ -275,7 +281,11 @@ class Tanbo:
 
         def work() -> None:
             try:
-                last.set_result(self._player.search(game, limits, stop, salt, stream))
+                report = self._player.search(game, limits, stop, salt, stream)
+                if self._stop is stop:
+                    last.set_result(report)
+                else:
+                    last.set_exception(RuntimeError(_TAKEN_OVER))
             except BaseException as error:  # the reader gets it
                 last.set_exception(error)
             finally:
@@ -291,6 +301,13 @@ class Tanbo:
         finally:
             stop.set()
             thread.join()
+
+    def stop(self) -> None:
+        """End the search that goes on, from another thread or a signal handler.
+
+        It answers with what it has found.
+        """
+        self._stop.set()
 
     def _new_stop(self) -> StopFlag:
         """Stop the search that may still go on; return the flag of the next one."""

@@ -42,6 +42,7 @@ LEVELS = {
 
 STRONGEST = max(LEVELS)
 
+_WIN = 1.2
 _TEMPERATURE = 0.03
 """At a glance, a move that looks worse by this comes 2.7 times more rarely."""
 
@@ -94,6 +95,7 @@ def _looks(game: Game, points: Collection[int]) -> dict[int, float]:
 
 
 def _value(game: Game, winner: int, of_opponent: float) -> float:
+    """Return how good a move looks; a win on the spot better than any prospect."""
     if winner < 0:
         return 1 - of_opponent
-    return float(winner == game.to_move)
+    return _WIN if winner == game.to_move else 0.0
