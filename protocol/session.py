@@ -289,6 +289,8 @@ class Session:
         """
         settings, game = self.settings, self.game
         limits = self._limits(most_visits(settings.level, settings.nodes))
+        if settings.level < STRONGEST:
+            self._player.forget()  # a weak player has not seen what was analysed
         work = work or self.begin()
         report = await self._watched(work, limits, tell, interval, only)
         key = game.kernel.key

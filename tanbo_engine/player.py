@@ -181,6 +181,10 @@ class SearchPlayer:
                 self._run(limits, stop, began, stream)
             return self._report(began)
 
+    def forget(self) -> None:
+        """Let the next search begin with nothing known."""
+        self._last = None
+
     def _take_up(self, game: Game, salt: int, only: Collection[int]) -> None:
         """Begin to search, with the tree that is there if the position is in it.
 
