@@ -19,10 +19,11 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from protocol import config
+from protocol import config, narration
+from protocol.narration import printable
 from protocol.options import Parser, SettingsError, load
 from tanbo_engine import explain, notation, rules, setups
-from tanbo_engine.answers import counted, named
+from tanbo_engine.answers import named
 from tanbo_engine.api import Tanbo
 from tanbo_engine.game import Game
 from tanbo_engine.levels import STRONGEST
@@ -31,8 +32,6 @@ from tanbo_engine.points import (
     COLUMNS,
     Color,
     VertexError,
-    by_column,
-    format_vertex,
     looks_like_vertex,
 )
 from tanbo_engine.record import Headers, setup_of
@@ -326,7 +325,7 @@ class Table:
             print()
             return None
         if not sys.stdin.isatty():
-            print(_printable(line))
+            print(printable(line))
         return line
 
     def _obey(self, line: str) -> None:
@@ -411,7 +410,7 @@ class Table:
     def _tell_last(self, remark: str) -> None:
         last = self._last_turn()
         if last is not None:
-            self._say(_turn_in_words(*last, remark))
+            self._say(narration.turn(*last, remark))
 
     def _show_board(self, remark: str = "") -> None:
         last = self._last_turn()
@@ -429,8 +428,7 @@ class Table:
             winner = self._resigned.opponent
             return f"{named(self._resigned)} has resigned: {named(winner)} has won."
         if tanbo.winner is not None:
-            loser = named(tanbo.winner.opponent)
-            return f"{loser} has no stone left: {named(tanbo.winner)} has won."
+            return narration.victory(tanbo.winner)
         growth = ", ".join(
             f"{named(color)} {len(tanbo.legal_moves(color))}" for color in Color
         )
@@ -574,28 +572,6 @@ _WORDS = {
 # Text
 
 
-def _turn_in_words(before: rules.Position, point: int, remark: str) -> str:
-    """Return what a move did.
-
-    Args:
-        before: the position before it, its player to move.
-        point: where.
-        remark: what is said behind the vertex.
-    """
-    turn = rules.play(before, point)
-    told = f"{named(before.to_move)} plays {format_vertex(before.size, point)}{remark}"
-    removed = " and ".join(_root_in_words(before, root) for root in turn.removed)
-    if turn.current_root_bounded:
-        return f"{told} and bounds its own root: {removed} is removed."
-    return f"{told} and removes {removed}." if removed else f"{told}."
-
-
-def _root_in_words(position: rules.Position, root: rules.Root) -> str:
-    stones = by_column(position.size, list(root.stones))
-    first = format_vertex(position.size, stones[0])
-    return f"{named(root.color)}'s root at {first} ({counted(len(stones), 'stone')})"
-
-
 def _chance(report: Report) -> str:
     """Return the mover's chance in words; only what is proved is certain."""
     if report.proof:
@@ -608,11 +584,6 @@ def _sentence(error: Exception) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _printable(text: str) -> str:
-    """Return a text without what could control a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
-
-
 def _shown(text: str) -> str:
     """Return the beginning of what was typed, to be printed."""
-    return _printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+    return printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
