@@ -25,6 +25,9 @@ async def test_get_and_set() -> None:
     await ask(session, "kata-set-param ponderingEnabled true")
     assert await ask(session, "kata-get-param ponder") == "true"
     await ask(session, "kata-set-param ponder 0")
+    await ask(session, "kata-set-param numSearchThreads 2")
+    assert await ask(session, "kata-get-param threads") == "2"
+    await ask(session, "kata-set-param threads none")
     assert json.loads(await ask(session, "kata-get-params")) == {
         "time": 0.5,
         "nodes": 70,
@@ -33,6 +36,7 @@ async def test_get_and_set() -> None:
         "resign": 0.0,
         "ponder": False,
         "memory": 8,
+        "threads": None,
         "player": "uct",
         "seed": 1,
     }
@@ -100,11 +104,12 @@ async def test_gogui_asks_and_sets() -> None:
     assert (await ask(session, "tanbo-params")).split("\n") == [
         "[string] time none",
         "[string] nodes 40",
-        "[string] level 10",
+        "[list/1/2/3/4/5/6/7/8/9/10] level 10",
         "[string] variety 0.0",
         "[string] resign 0.0",
         "[bool] ponder 0",
         "[string] memory 8",
+        "[string] threads none",
         "[list/auto/puct/alphabeta/puct0/uct] player auto",
         "[string] seed 1",
     ]
