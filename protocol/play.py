@@ -70,6 +70,7 @@ class Settings(
     nodes: config.Visits | None = None
     level: config.Level = STRONGEST
     memory: config.Megabytes = 256
+    threads: config.Threads | None = None
     seed: config.Seed | None = None
 
 
@@ -81,7 +82,12 @@ def main(arguments: Sequence[str]) -> int:
     file = options.pop("config", None)
     try:
         settings = load(Settings, options, file)
-        tanbo = Tanbo(settings.setup, seed=settings.seed, memory_mb=settings.memory)
+        tanbo = Tanbo(
+            settings.setup,
+            seed=settings.seed,
+            memory_mb=settings.memory,
+            threads=config.thread_count(settings.threads, settings.seed),
+        )
     except (SettingsError, setups.UnknownSetup) as error:
         parser.error(str(error))
     except MemoryError as error:
@@ -554,7 +560,7 @@ _ALIASES = {"?": "help", "q": "quit", "exit": "quit"}
 _WORDS = {
     word.usage.partition(" ")[0]: word
     for word in (
-        _Word("hint", "what the engine would play", Table._hint),
+        _Word("hint", "what looks best, at full strength", Table._hint),
         _Word("undo", "take back your last move and the answer", Table._undo),
         _Word("moves", "where the side to move may play", Table._moves),
         _Word("roots", "the roots and where they can grow", Table._roots),

@@ -24,7 +24,6 @@ from tanbo_engine.player import (
     Report,
     SearchPlayer,
     Stream,
-    default_threads,
     mix_seed,
     run_stoppable,
 )
@@ -421,10 +420,8 @@ def _in_the_loop(tell: Tell) -> Callable[[Report], None]:
 
 
 def _player(settings: config.Settings, seed: int) -> SearchPlayer:
-    """Return the player that the settings ask for; a seed implies one thread."""
-    threads = settings.threads
-    if threads is None:
-        threads = default_threads() if settings.seed is None else 1
+    """Return the player that the settings ask for."""
+    threads = config.thread_count(settings.threads, settings.seed)
     return SearchPlayer(settings.memory, seed, settings.player, threads, keep=True)
 
 

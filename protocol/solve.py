@@ -86,8 +86,8 @@ def main(arguments: Sequence[str]) -> int:
     """Prove or check what the command line says; return the exit status."""
     parser = Parser(
         "tanbo-engine solve",
-        "Prove who wins a set-up, or check a proof. Without --seconds or --nodes it goes "
-        "on until it knows or Ctrl-C ends it, for large boards in vain.",
+        "Prove who wins a set-up, or check a proof. Without --seconds or --nodes it "
+        "goes on until it knows or Ctrl-C ends it, on large boards in vain.",
     )
     parser.add_settings(Settings)
     options = vars(parser.parse_args(arguments))

@@ -5,7 +5,7 @@ What there is to change, its types and bounds come from `config.Settings`.
 
 # ruff: noqa: D103 (the table holds what each command does)
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -22,7 +22,7 @@ _UNSET = "none"
 
 _DEFAULTS = config.Settings()
 
-_CHOICES = {"level": LEVELS, "player": KINDS}
+_CHOICES: Mapping[str, Collection[object]] = {"level": LEVELS, "player": KINDS}
 """Settings that GoGui's dialog offers all values of."""
 
 

@@ -169,6 +169,11 @@ def test_an_analysis_that_is_done_has_its_report_whatever_comes_next() -> None:
     assert list(reports) == []
 
 
+def test_several_threads_search() -> None:
+    tanbo = Tanbo(seed=1, memory_mb=8, threads=2)
+    assert tanbo.best_move(visits=2000) in tanbo.legal_moves()
+
+
 def test_stop_ends_a_search_with_what_it_has() -> None:
     tanbo = new_game()
     threading.Timer(0.1, tanbo.stop).start()
