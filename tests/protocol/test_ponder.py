@@ -156,7 +156,7 @@ async def test_off_and_at_lower_levels_there_is_none() -> None:
 
 
 async def test_it_can_be_switched_while_the_engine_runs() -> None:
-    async with talk_to(new_session()) as talk:
+    async with talk_to(new_session(nodes=None, time=0.05)) as talk:
         await talk.ask("genmove b")
         assert not talk.is_pondering
         await talk.ask("kata-set-param ponder true")
