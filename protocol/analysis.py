@@ -12,16 +12,16 @@ winrate             probability that the side to move wins
 lcb                 lower end of its 95% interval, as if each visit were a game
 utility             2 x winrate - 1; ``utilityLcb`` the same of lcb
 prior               share of attention before the search
-scoreLead           expected difference in growth points (`expected_lead`); also
-                    ``scoreMean`` and ``scoreSelfplay``
-scoreStdev          spread of that difference (`lead_spread`)
+scoreLead           difference in growth points that goes with the win rate
+                    (`Board.lead`); also ``scoreMean`` and ``scoreSelfplay``
+scoreStdev          spread of that difference (`Board.spread`)
 order               rank, 0 the best
 pv                  best play; only the best move's is longer than the move itself
 ==================  ==============================================================
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from tanbo_engine.game import Game
@@ -29,9 +29,12 @@ from tanbo_engine.player import Candidate, Report
 from tanbo_engine.points import Color, Size, format_vertex
 
 _DEVIATIONS = 1.96
-_BASE_SCALE = 4.0
-_GROWTH_SCALE = 0.15
 _SUREST = 0.999
+
+# By scripts/lead.py: what growth points count for in games of this engine.
+_LEAD = 1.3
+_LEAD_OF_GROWTH = 0.01
+_SPREAD_OF_GROWTH = 0.44
 
 
 class Board(NamedTuple):
@@ -39,32 +42,52 @@ class Board(NamedTuple):
 
     Attributes:
         size: board size.
-        scale: lead in growth points that makes a win e times as likely as a loss.
+        growth_points: of both sides.
     """
 
     size: Size
-    scale: float
+    growth_points: int
+
+    def lead(self, value: float) -> float:
+        """Return the difference in growth points to expect of a win probability.
+
+        It is the mean of such positions when the engine plays itself: a win rate told
+        in points, not a forecast of the end. A proven result counts as 99.9%.
+        """
+        value = min(max(value, 1 - _SUREST), _SUREST)
+        scale = _LEAD + _LEAD_OF_GROWTH * self.growth_points
+        return scale * math.log(value / (1 - value))
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the difference in such positions."""
+        return _SPREAD_OF_GROWTH * math.sqrt(self.growth_points)
 
 
 def board_of(game: Game) -> Board:
     """Return what reports on the current position need."""
     points = sum(len(game.legal_moves(color)) for color in Color)
-    return Board(game.size, _BASE_SCALE + _GROWTH_SCALE * points)
+    return Board(game.size, points)
 
 
-def expected_lead(value: float, scale: float) -> float:
-    """Return the difference in growth points that a win probability stands for.
+def restriction(
+    game: Game, allowed: Collection[int] | None, avoided: Collection[int]
+) -> frozenset[int]:
+    """Return the points that a search may choose from, empty for every legal one.
 
-    The inverse of the kernel's static evaluation, which is logistic in the lead, at
-    the present number of growth points. A proven result counts as 99.9%.
+    Args:
+        game: what is searched; it may be over.
+        allowed: nothing but these points; all if None.
+        avoided: none of these points.
+
+    Raises:
+        ValueError: no legal move is left.
     """
-    value = min(max(value, 1 - _SUREST), _SUREST)
-    return scale * math.log(value / (1 - value))
-
-
-def lead_spread(scale: float) -> float:
-    """Return the standard deviation of the logistic distribution of that scale."""
-    return scale * math.pi / math.sqrt(3)
+    legal = frozenset(game.legal_moves())
+    left = (legal if allowed is None else legal.intersection(allowed)) - set(avoided)
+    if legal and not left:
+        raise ValueError("no legal move is left: avoid fewer or allow more")
+    return frozenset() if left == legal else left
 
 
 def lower_bound(move: Candidate) -> float:
@@ -121,10 +144,10 @@ def root_line(board: Board, report: Report, moves: Sequence[Candidate]) -> str:
 
 
 def _kata_value(board: Board, value: float) -> str:
-    lead = f"{expected_lead(value, board.scale):.3f}"
+    lead = f"{board.lead(value):.3f}"
     return (
         f"utility {2 * value - 1:.6f} winrate {value:.6f} scoreMean {lead} "
-        f"scoreStdev {lead_spread(board.scale):.3f} scoreLead {lead} "
+        f"scoreStdev {board.spread:.3f} scoreLead {lead} "
         f"scoreSelfplay {lead}"
     )
 

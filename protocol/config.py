@@ -9,6 +9,7 @@ from msgspec import Meta
 from protocol.options import SettingsError
 from tanbo_engine import setups
 from tanbo_engine.levels import LEVELS, STRONGEST
+from tanbo_engine.player import default_threads
 from tanbo_engine.points import Size
 
 DEFAULT_SECONDS = 1.0
@@ -178,6 +179,13 @@ class Settings(
         ),
     ] = False
     log: File | None = None
+
+
+def thread_count(chosen: int | None, seed: int | None) -> int:
+    """Return how many threads search; a seed implies one, so that it is obeyed."""
+    if chosen is not None:
+        return chosen
+    return default_threads() if seed is None else 1
 
 
 def start_setup(settings: Settings) -> setups.Setup:

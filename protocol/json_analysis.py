@@ -7,12 +7,13 @@ So answers come in the order in which they are found. Formats: `protocol.json_ty
 
 import asyncio
 import heapq
+import math
 import os
 import secrets
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import Annotated, Literal, Protocol
@@ -23,7 +24,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from protocol import analysis, config, json_types
-from protocol.json_types import Action, FieldError, Query
+from protocol.json_types import Action, FieldError, MoveList, Query
 from protocol.options import Parser, SettingsError, load
 from protocol.server import MAX_LINE, Line, read_ahead, watch, write_all
 from tanbo_engine import __version__, build_id, rules
@@ -115,6 +116,23 @@ class Job:
             _play(game, move)
         return game
 
+    def only(self, game: Game) -> frozenset[int]:
+        """Return the points to choose from, empty for every legal one.
+
+        Raises:
+            ValueError: no legal move is left.
+        """
+        allowed = self._points(game, self.query.allow_moves)
+        avoided = self._points(game, self.query.avoid_moves)
+        return analysis.restriction(game, allowed, avoided or ())
+
+    @staticmethod
+    def _points(game: Game, lists: Sequence[MoveList]) -> set[int] | None:
+        """Return the points of the lists for the side to move; None without one."""
+        meant = [each for each in lists if _COLORS[each.player] is game.to_move]
+        points = {_point(game.size, move) for each in meant for move in each.moves}
+        return {point for point in points if point is not None} if meant else None
+
 
 def jobs_of(query: Query) -> list[tuple[int, Job]]:
     """Return the positions of a query, each behind its priority.
@@ -125,6 +143,7 @@ def jobs_of(query: Query) -> list[tuple[int, Job]]:
     _check_ownership(query)
     start = _start(query)
     _check_moves(query, start)
+    _check_lists(query, start.size)
     last = len(query.moves)
     turns = query.analyze_turns or (last,)
     if max(turns) > last:
@@ -211,6 +230,22 @@ def _check_moves(query: Query, start: rules.Position) -> None:
             raise _in_list(query, "moves", index, error) from error
 
 
+def _check_lists(query: Query, size: Size) -> None:
+    for field, lists in (
+        ("allowMoves", query.allow_moves),
+        ("avoidMoves", query.avoid_moves),
+    ):
+        for index, each in enumerate(lists):
+            if each.until_depth > 1:
+                text = f"{field}[{index}]: untilDepth can be 1 only: the next move"
+                raise FieldError(text, field, query.id)
+            try:
+                for move in each.moves:
+                    _point(size, move)
+            except VertexError as error:
+                raise _in_list(query, field, index, error) from error
+
+
 def _in_list(query: Query, field: str, index: int, error: ValueError) -> FieldError:
     return FieldError(f"{field}[{index}]: {error}", field, query.id)
 
@@ -224,10 +259,20 @@ def _play(game: Game, move: json_types.Stone) -> None:
     color, vertex = _COLORS[move[0]], move[1]
     if game.winner is None and color is not game.to_move:
         raise ValueError(f"it is {game.to_move.word}'s turn (R2)")
-    if vertex.lower() == "pass":
+    point = _point(game.size, vertex)
+    if point is None:
         game.close(color)
     else:
-        game.play(parse_vertex(game.size, vertex))
+        game.play(point)
+
+
+def _point(size: Size, vertex: str) -> int | None:
+    """Return the point of a vertex; None for a pass.
+
+    Raises:
+        VertexError: it is neither.
+    """
+    return None if vertex.lower() == "pass" else parse_vertex(size, vertex)
 
 
 # Answers: from reports to what is told
@@ -236,10 +281,12 @@ def _play(game: Game, move: json_types.Stone) -> None:
 class _Chances:
     """What a win probability of the side to move means for the side that is told."""
 
-    def __init__(self, value: float, scale: float, *, is_flipped: bool) -> None:
+    def __init__(
+        self, value: float, board: analysis.Board, *, is_flipped: bool
+    ) -> None:
         self.winrate = 1 - value if is_flipped else value
         self.utility = 2 * self.winrate - 1
-        self.lead = analysis.expected_lead(self.winrate, scale)
+        self.lead = board.lead(self.winrate)
 
 
 class View:
@@ -248,7 +295,7 @@ class View:
     def __init__(self, job: Job, game: Game) -> None:
         self._job = job
         self._game = game
-        self._scale = analysis.board_of(game).scale
+        self._board = analysis.board_of(game)
         told = _SIDES.get(job.query.side, game.to_move)
         self._is_flipped = told is not game.to_move
 
@@ -298,7 +345,7 @@ class View:
             utility=chances.utility,
             score_lead=chances.lead,
             score_selfplay=chances.lead,
-            score_stdev=analysis.lead_spread(self._scale),
+            score_stdev=self._board.spread,
             proven_winner=self._proven(proof),
         )
 
@@ -317,7 +364,7 @@ class View:
             score_lead=chances.lead,
             score_mean=chances.lead,
             score_selfplay=chances.lead,
-            score_stdev=analysis.lead_spread(self._scale),
+            score_stdev=self._board.spread,
             prior=move.prior,
             order=order,
             pv=self._vertices(move.variation or (move.point,)),
@@ -325,7 +372,7 @@ class View:
         )
 
     def _chances(self, value: float) -> _Chances:
-        return _Chances(value, self._scale, is_flipped=self._is_flipped)
+        return _Chances(value, self._board, is_flipped=self._is_flipped)
 
     def _proven(self, proof: int) -> Literal["B", "W"] | UnsetType:
         if not proof:
@@ -362,6 +409,7 @@ class Player(Protocol):
         stop: StopFlag,
         salt: int = 0,
         stream: Stream | None = None,
+        only: Collection[int] = (),
     ) -> Report:
         """Search a game that is not over; blocks."""
 
@@ -461,11 +509,17 @@ def _search(player: Player, job: Job, nodes: int | None, tell: Tell) -> None:
     if game.winner is not None:
         tell(view.over(game.winner))
         return
-    interval, stream = job.query.report_during_search_every, None
-    if interval is not None:
-        stream = Stream(lambda found: tell(view.found(found, is_last=False)), interval)
+    try:
+        only = job.only(game)
+    except ValueError as error:
+        text = f"turn {job.turn}: {error}"
+        tell(json_types.Error(error=text, id=job.query.id))
+        return
+    # With a stream a move without a choice is searched, too: its value is asked for.
+    interval = job.query.report_during_search_every or math.inf
+    stream = Stream(lambda found: tell(view.found(found, is_last=False)), interval)
     limits = _limits(job.query, nodes)
-    report = player.search(game, limits, job.stop, stream=stream)
+    report = player.search(game, limits, job.stop, stream=stream, only=only)
     tell(view.found(report, is_last=True) if report.visits else _nothing(job))
 
 

@@ -44,6 +44,20 @@ class Override(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     wide_root_noise: float | None = None
 
 
+class MoveList(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """Moves to allow or to avoid.
+
+    Attributes:
+        player: whose.
+        moves: vertices; a pass is accepted and means nothing.
+        until_depth: 1, the move that is analysed; deeper ones cannot be restricted.
+    """
+
+    player: ColorName
+    moves: Annotated[tuple[str, ...], Meta(min_length=1)]
+    until_depth: Annotated[int, Meta(ge=1)]
+
+
 class Query(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
 ):
@@ -64,6 +78,8 @@ class Query(
         report_during_search_every: seconds between two answers on the way.
         priority: higher ones first, then in order of arrival.
         priorities: one for each of `analyze_turns`, instead of `priority`.
+        allow_moves: search only these, in the positions where their player is to move.
+        avoid_moves: leave these out, likewise; also of those that are allowed.
         include_policy: answer the priors as a grid, too.
         report_analysis_winrates_as: whose chances are told.
         override_settings: some of these values again, which win.
@@ -86,6 +102,8 @@ class Query(
     report_during_search_every: Seconds | None = None
     priority: Priority = 0
     priorities: tuple[Priority, ...] | None = None
+    allow_moves: Annotated[tuple[MoveList, ...], Meta(max_length=1)] = ()
+    avoid_moves: tuple[MoveList, ...] = ()
     include_policy: bool = False
     report_analysis_winrates_as: Side = "BLACK"
     override_settings: Override = Override()
@@ -214,8 +232,8 @@ class Analysis(Struct, frozen=True, kw_only=True, rename="camel"):
     Attributes:
         is_during_search: more follows; each turn has one last answer without it.
         is_over: the game is over there: `winner` won it and no move is told.
-        policy: priors row by row from the top left, -1 where no move is legal, and
-            behind them -1 for a pass, which KataGo's clients expect there.
+        policy: priors row by row from the top left, -1 where no move is legal or it was
+            left out, and behind them -1 for a pass, which KataGo's clients expect.
     """
 
     id: str

@@ -19,10 +19,11 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from protocol import config
+from protocol import config, narration
+from protocol.narration import printable
 from protocol.options import Parser, SettingsError, load
 from tanbo_engine import explain, notation, rules, setups
-from tanbo_engine.answers import counted, named
+from tanbo_engine.answers import named
 from tanbo_engine.api import Tanbo
 from tanbo_engine.game import Game
 from tanbo_engine.levels import STRONGEST
@@ -31,8 +32,6 @@ from tanbo_engine.points import (
     COLUMNS,
     Color,
     VertexError,
-    by_column,
-    format_vertex,
     looks_like_vertex,
 )
 from tanbo_engine.record import Headers, setup_of
@@ -71,6 +70,7 @@ class Settings(
     nodes: config.Visits | None = None
     level: config.Level = STRONGEST
     memory: config.Megabytes = 256
+    threads: config.Threads | None = None
     seed: config.Seed | None = None
 
 
@@ -82,7 +82,12 @@ def main(arguments: Sequence[str]) -> int:
     file = options.pop("config", None)
     try:
         settings = load(Settings, options, file)
-        tanbo = Tanbo(settings.setup, seed=settings.seed, memory_mb=settings.memory)
+        tanbo = Tanbo(
+            settings.setup,
+            seed=settings.seed,
+            memory_mb=settings.memory,
+            threads=config.thread_count(settings.threads, settings.seed),
+        )
     except (SettingsError, setups.UnknownSetup) as error:
         parser.error(str(error))
     except MemoryError as error:
@@ -326,7 +331,7 @@ class Table:
             print()
             return None
         if not sys.stdin.isatty():
-            print(_printable(line))
+            print(printable(line))
         return line
 
     def _obey(self, line: str) -> None:
@@ -360,7 +365,9 @@ class Table:
 
     def _move_engine(self) -> None:
         color = named(self._tanbo.to_move)
-        with self._screen.passing(f"{color} is thinking ..."):
+        # Without a person, Ctrl-C is the only way out.
+        told = f"{color} is thinking ..."
+        with self._screen.passing(told), self._interruptible(bool(self._persons)):
             report = self._tanbo.choose(
                 seconds=self._seconds, visits=self._visits, level=self._level
             )
@@ -373,6 +380,24 @@ class Table:
             self._tell_last(remark)
         else:
             self._show_board(remark)
+
+    @contextmanager
+    def _interruptible(self, is_wanted: bool = True) -> Iterator[None]:
+        """Let Ctrl-C end the thinking, and the game only if it is typed again."""
+        usual = signal.getsignal(signal.SIGINT)
+        if not is_wanted or usual is not signal.default_int_handler:
+            yield
+            return
+
+        def end_thinking(*_: object) -> None:
+            signal.signal(signal.SIGINT, usual)
+            self._tanbo.stop()
+
+        signal.signal(signal.SIGINT, end_thinking)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, usual)
 
     def _search(self) -> Report:
         return self._tanbo.search(seconds=self._seconds, visits=self._visits)
@@ -391,7 +416,7 @@ class Table:
     def _tell_last(self, remark: str) -> None:
         last = self._last_turn()
         if last is not None:
-            self._say(_turn_in_words(*last, remark))
+            self._say(narration.turn(*last, remark))
 
     def _show_board(self, remark: str = "") -> None:
         last = self._last_turn()
@@ -409,8 +434,7 @@ class Table:
             winner = self._resigned.opponent
             return f"{named(self._resigned)} has resigned: {named(winner)} has won."
         if tanbo.winner is not None:
-            loser = named(tanbo.winner.opponent)
-            return f"{loser} has no stone left: {named(tanbo.winner)} has won."
+            return narration.victory(tanbo.winner)
         growth = ", ".join(
             f"{named(color)} {len(tanbo.legal_moves(color))}" for color in Color
         )
@@ -424,7 +448,7 @@ class Table:
         if self._is_over:
             self._say(_OVER)
             return
-        with self._screen.passing("Thinking ..."):
+        with self._screen.passing("Thinking ..."), self._interruptible():
             report = self._search()
         line = " ".join(self._tanbo.vertex(point) for point in report.variation)
         best = self._tanbo.vertex(report.point)
@@ -523,6 +547,7 @@ class Table:
         self._say("A vertex such as C4 places a stone there. Other words:")
         for word in _WORDS.values():
             self._say(f"  {word.usage:12} {word.help}", hang=15)
+        self._say("Ctrl-C makes the engine move at once; where you type, it leaves.")
 
     def _leave(self, _: str) -> None:
         self._is_leaving = True
@@ -535,7 +560,7 @@ _ALIASES = {"?": "help", "q": "quit", "exit": "quit"}
 _WORDS = {
     word.usage.partition(" ")[0]: word
     for word in (
-        _Word("hint", "what the engine would play", Table._hint),
+        _Word("hint", "what looks best, at full strength", Table._hint),
         _Word("undo", "take back your last move and the answer", Table._undo),
         _Word("moves", "where the side to move may play", Table._moves),
         _Word("roots", "the roots and where they can grow", Table._roots),
@@ -553,28 +578,6 @@ _WORDS = {
 # Text
 
 
-def _turn_in_words(before: rules.Position, point: int, remark: str) -> str:
-    """Return what a move did.
-
-    Args:
-        before: the position before it, its player to move.
-        point: where.
-        remark: what is said behind the vertex.
-    """
-    turn = rules.play(before, point)
-    told = f"{named(before.to_move)} plays {format_vertex(before.size, point)}{remark}"
-    removed = " and ".join(_root_in_words(before, root) for root in turn.removed)
-    if turn.current_root_bounded:
-        return f"{told} and bounds its own root: {removed} is removed."
-    return f"{told} and removes {removed}." if removed else f"{told}."
-
-
-def _root_in_words(position: rules.Position, root: rules.Root) -> str:
-    stones = by_column(position.size, list(root.stones))
-    first = format_vertex(position.size, stones[0])
-    return f"{named(root.color)}'s root at {first} ({counted(len(stones), 'stone')})"
-
-
 def _chance(report: Report) -> str:
     """Return the mover's chance in words; only what is proved is certain."""
     if report.proof:
@@ -587,11 +590,6 @@ def _sentence(error: Exception) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _printable(text: str) -> str:
-    """Return a text without what could control a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
-
-
 def _shown(text: str) -> str:
     """Return the beginning of what was typed, to be printed."""
-    return _printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+    return printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")

@@ -24,7 +24,6 @@ from tanbo_engine.player import (
     Report,
     SearchPlayer,
     Stream,
-    default_threads,
     mix_seed,
     run_stoppable,
 )
@@ -277,6 +276,7 @@ class Session:
         work: Work | None = None,
         tell: Tell | None = None,
         interval: float = _LIVE_SECONDS,
+        only: Collection[int] = (),
     ) -> Report:
         """Search for a move as the settings want it; the game is not over.
 
@@ -284,22 +284,31 @@ class Session:
             work: what may end it; without one, an interrupt may.
             tell: told reports on the way, unless the move is forced, and the last one.
             interval: seconds between two of them.
+            only: points to choose from; empty for every legal one.
         """
         settings, game = self.settings, self.game
         limits = self._limits(most_visits(settings.level, settings.nodes))
-        report = await self._watched(work or self.begin(), limits, tell, interval)
+        if settings.level < STRONGEST:
+            self._player.forget()  # a weak player has not seen what was analysed
+        work = work or self.begin()
+        report = await self._watched(work, limits, tell, interval, only)
         key = game.kernel.key
         source = Random(mix_seed(~self._seed, self._games_played, key))  # noqa: S311
         report = varied(report, game, settings.variety, source)
         return at_level(report, game, settings.level, source)
 
     async def _watched(
-        self, work: Work, limits: Limits, tell: Tell | None, interval: float
+        self,
+        work: Work,
+        limits: Limits,
+        tell: Tell | None,
+        interval: float,
+        only: Collection[int] = (),
     ) -> Report:
         """Search, and tell it to who wants to know, or show it where it is shown."""
-        is_forced = len(self.game.legal_moves()) == 1
+        is_forced = len(only or self.game.legal_moves()) == 1
         on_the_way = None if is_forced else tell or self.live
-        report = await self._search(work, limits, on_the_way, interval)
+        report = await self._search(work, limits, on_the_way, interval, only)
         if tell is not None:
             await tell(report)
         elif self.live is not None:
@@ -335,10 +344,17 @@ class Session:
             self.note(f"pondering ended: {error}")
             self.is_engaged = False
 
-    async def analyze(self, tell: Tell, interval: float) -> None:
+    async def analyze(
+        self, tell: Tell, interval: float, only: Collection[int] = ()
+    ) -> None:
         """Search a game that is not over until input comes; tell reports on the way.
 
         At least one is told, and the last one of a search that ends by itself.
+
+        Args:
+            tell: told the reports.
+            interval: seconds between two of them.
+            only: points to choose from; empty for every legal one.
         """
         work, told = self.begin(Input.LINE | Input.END), False
 
@@ -347,9 +363,9 @@ class Session:
             told = True
             await tell(report)
 
-        report = await self._search(work, _UNLIMITED, pass_on, interval)
+        report = await self._search(work, _UNLIMITED, pass_on, interval, only)
         if not report.visits:
-            report = await self._search(Work(NO_INPUT), _GLANCE)
+            report = await self._search(Work(NO_INPUT), _GLANCE, only=only)
         if not (told and work.is_ended):
             await tell(report)
         await work.wait()
@@ -405,15 +421,8 @@ def _in_the_loop(tell: Tell) -> Callable[[Report], None]:
 
 def _player(settings: config.Settings, seed: int) -> SearchPlayer:
     """Return the player that the settings ask for."""
-    threads = threads_of(settings)
+    threads = config.thread_count(settings.threads, settings.seed)
     return SearchPlayer(settings.memory, seed, settings.player, threads, keep=True)
-
-
-def threads_of(settings: config.Settings) -> int:
-    """Return how many threads search: every core's unless told, one with a seed."""
-    if settings.threads is not None:
-        return settings.threads
-    return default_threads() if settings.seed is None else 1
 
 
 def _show_nobody(text: str) -> None:

@@ -5,10 +5,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from protocol import narration
+from protocol.narration import printable
 from protocol.options import Parser
 from tanbo_engine import notation, rules
+from tanbo_engine.answers import named
 from tanbo_engine.game import Game, Move
-from tanbo_engine.points import Size, format_vertex
 from tanbo_engine.record import LoadedGame, RecordError, load_sgf
 
 _FAILURE = 1
@@ -68,7 +70,7 @@ def _heading(loaded: LoadedGame) -> Iterator[str]:
     }
     for name, text in facts.items():
         if text:
-            yield f"{name}: {_printable(text)}"
+            yield f"{name}: {printable(text)}"
     for note in loaded.notes:
         yield f"Note: {note}"
     yield from _indented(headers.comment)
@@ -77,21 +79,9 @@ def _heading(loaded: LoadedGame) -> Iterator[str]:
 def _turn(position: rules.Position, move: Move) -> tuple[str, rules.Position]:
     """Return a move in words and the position after it."""
     if move.point is None:
-        return f"{move.color.word} passes", position
-    turn = rules.play(position, move.point)
-    told = f"{move.color.word} {format_vertex(position.size, move.point)}"
-    if turn.current_root_bounded:
-        told += f" bounds its own root: {_roots(position.size, turn.removed)} removed"
-    elif turn.removed:
-        told += f" removes {_roots(position.size, turn.removed)}"
-    return told, turn.after
-
-
-def _roots(size: Size, roots: Sequence[rules.Root]) -> str:
-    return " and ".join(
-        f"{root.color.word} {rules.vertices(size, sorted(root.stones))}"
-        for root in roots
-    )
+        return f"{named(move.color)} passes.", position
+    told = narration.turn(position, move.point)
+    return told, rules.play(position, move.point).after
 
 
 def _marked(position: rules.Position, point: int | None) -> str:
@@ -109,15 +99,10 @@ def _marked(position: rules.Position, point: int | None) -> str:
 
 def _state(game: Game) -> str:
     if game.winner is not None:
-        return f"{game.winner.word.capitalize()} has won."
-    return f"{game.to_move.word.capitalize()} is to move."
+        return narration.victory(game.winner)
+    return f"{named(game.to_move)} is to move."
 
 
 def _indented(text: str) -> Iterator[str]:
     for line in text.splitlines():
-        yield f"    {_printable(line)}".rstrip()
-
-
-def _printable(text: str) -> str:
-    """Return a text of the file without what could control a terminal."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
+        yield f"    {printable(line)}".rstrip()

@@ -22,6 +22,7 @@ from tanbo_engine.solver import Limits, NoStrategy, Progress, Solution, Solver
 _FAILURE = 1
 _INTERRUPTED = 130
 _PROGRESS_SECONDS = 1.0
+_MOST_PROGRESS_SECONDS = 60.0
 
 _Told = TypeVar("_Told")
 
@@ -83,7 +84,11 @@ class Settings(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=
 
 def main(arguments: Sequence[str]) -> int:
     """Prove or check what the command line says; return the exit status."""
-    parser = Parser("tanbo-engine solve", "Prove who wins a set-up, or check a proof.")
+    parser = Parser(
+        "tanbo-engine solve",
+        "Prove who wins a set-up, or check a proof. Without --seconds or --nodes it "
+        "goes on until it knows or Ctrl-C ends it, on large boards in vain.",
+    )
     parser.add_settings(Settings)
     options = vars(parser.parse_args(arguments))
     file = options.pop("config", None)
@@ -138,7 +143,7 @@ def _solve(solver: Solver, start: rules.Position, settings: Settings) -> int:
     """Print the winner and write the certificate."""
     stop = _stopped_by_interrupt()
     limits = Limits(settings.seconds, settings.nodes)
-    solution = solver.solve(limits, stop, _once_a_second(_proof_line))
+    solution = solver.solve(limits, stop, _now_and_then(_proof_line))
     if solution.winner is None:
         print(unproved_text(solution, limits, settings.memory))
         return _INTERRUPTED if stop.is_set else _FAILURE
@@ -161,7 +166,7 @@ def _solve(solver: Solver, start: rules.Position, settings: Settings) -> int:
 
 def _check(name: str, wanted: rules.Position | None) -> int:
     """Print what a certificate proves."""
-    tell = _once_a_second(lambda positions: f"{positions} positions checked")
+    tell = _now_and_then(lambda positions: f"{positions} positions checked")
     try:
         with Path(name).open(encoding="ascii", errors="replace") as file:
             checked = certificate.check(file, wanted, tell)
@@ -188,14 +193,15 @@ def _stopped_by_interrupt() -> StopFlag:
     return stop
 
 
-def _once_a_second(line: Callable[[_Told], str]) -> Callable[[_Told], None]:
-    """Return what prints a line about a value, but once a second at most."""
-    printed = time.monotonic()
+def _now_and_then(line: Callable[[_Told], str]) -> Callable[[_Told], None]:
+    """Return what prints a line about a value: often at first, later once a minute."""
+    printed, pause = time.monotonic(), _PROGRESS_SECONDS
 
     def tell(value: _Told) -> None:
-        nonlocal printed
-        if time.monotonic() - printed >= _PROGRESS_SECONDS:
+        nonlocal printed, pause
+        if time.monotonic() - printed >= pause:
             printed = time.monotonic()
+            pause = min(1.5 * pause, _MOST_PROGRESS_SECONDS)
             _say(line(value))
 
     return tell
@@ -211,7 +217,7 @@ def _proof_line(progress: Progress) -> str:
 
 def _counted(lines: Iterator[str]) -> Iterator[str]:
     """Pass the lines of a certificate on and tell how many there are."""
-    tell = _once_a_second(lambda count: f"{count} lines of the certificate")
+    tell = _now_and_then(lambda count: f"{count} lines of the certificate")
     for count, line in enumerate(lines, 1):
         tell(count)
         yield line

@@ -4,6 +4,7 @@ TCP does not tell a client that has gone from one that has only said its last. S
 end of a connection's input ends its searches, which answer with what they have.
 """
 
+import asyncio
 import sys
 import traceback
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from msgspec import Meta
 from protocol import config, dispatch, gtp
 from protocol.options import Parser, SettingsError, load
 from protocol.server import CHUNK, CHUNKS_AHEAD, Inbox, converse
-from protocol.session import Input, Session
+from protocol.session import Input, Session, Work
 from protocol.transcript import Transcript, open_transcript
 
 MAX_LINE = 1 << 16
@@ -70,11 +71,32 @@ class Settings(config.Settings, kw_only=True, frozen=True, rename="kebab"):
 
 
 class SocketSession(Session):
-    """A session that the other end of a connection controls."""
+    """A session that the other end of a connection controls.
 
-    def __init__(self, settings: config.Settings, transcript: Transcript) -> None:
+    Attributes:
+        is_idle: no input has come for too long.
+    """
+
+    def __init__(
+        self, settings: config.Settings, transcript: Transcript, idle: float
+    ) -> None:
         super().__init__(settings, transcript)
         self.may_use_files = False
+        self.is_idle = False
+        self._idle = idle
+
+    def begin(self, ended_by: Input = Input.INTERRUPT) -> Work:
+        """Begin work; what only input would end is ended when none comes for long."""
+        work = super().begin(ended_by)
+        if Input.END in ended_by:
+            loop = asyncio.get_running_loop()
+            loop.call_later(self._idle, self._tire_of, work)
+        return work
+
+    def _tire_of(self, work: Work) -> None:
+        if not work.is_ended:
+            self.is_idle = True
+            work.end()
 
     def input_arrived(self, what: Input) -> None:
         """Take note of input; its end ends any work."""
@@ -86,16 +108,19 @@ class SocketSession(Session):
 class _PatientInbox(Inbox):
     """An inbox that counts as ended when no line comes for too long."""
 
-    def __init__(self, session: Session, room: anyio.Semaphore, idle: float) -> None:
+    def __init__(
+        self, session: SocketSession, room: anyio.Semaphore, idle: float
+    ) -> None:
         super().__init__(session.input_arrived, room.release, MAX_LINE)
+        self._session = session
         self._idle = idle
-        self.is_idle = False
 
     async def has_line(self) -> bool:
         """Wait for a line; tell whether there is one."""
-        with anyio.move_on_after(self._idle):
-            return await super().has_line()
-        self.is_idle = True
+        if not self._session.is_idle:
+            with anyio.move_on_after(self._idle):
+                return await super().has_line()
+            self._session.is_idle = True
         return False
 
 
@@ -143,7 +168,7 @@ class Server:
         log, number = self._settings.log, next(self._numbers)
         transcript = Transcript() if log is None else open_transcript(log, f"{number} ")
         with closing(transcript):
-            session = SocketSession(self._each, transcript)
+            session = SocketSession(self._each, transcript, self._settings.idle)
             peer = stream.extra(SocketAttribute.remote_address)  # noqa: S610 (no Django)
             session.note(f"from {peer}")
             await self._converse(stream, session)
@@ -164,7 +189,7 @@ class Server:
             group.start_soon(_read, stream, session, inbox, room)
             await converse(session, inbox, emit)
             group.cancel_scope.cancel()
-        if inbox.is_idle:
+        if session.is_idle:
             await _refuse(stream, f"no input for {idle:g} seconds")
         else:
             await _part(stream)

@@ -51,6 +51,8 @@ cdef extern from *:
     #define SPLIT_MIX_1 0xBF58476D1CE4E5B9ULL
     #define SPLIT_MIX_2 0x94D049BB133111EBULL
     #define EXPLORATION 1.0      /* PUCT constant */
+    #define SMALL_EXPLORATION 0.6  /* PUCT constant on boards of up to SMALL_AREA points */
+    #define SMALL_AREA 49
     #define UCT_EXPLORATION 0.7  /* UCB1 constant, rewards 0 to 1 */
     #define STONE_WEIGHT 0.25    /* one stone, in growth points */
     #define ROOT_WEIGHT 0.5      /* one root, in growth points */
@@ -63,7 +65,8 @@ cdef extern from *:
     #define GROWTH_GAIN 0.35     /* e to this power for each growth point gained */
     """
     const uint64_t GOLDEN_GAMMA, SPLIT_MIX_1, SPLIT_MIX_2
-    const double EXPLORATION, UCT_EXPLORATION
+    const double EXPLORATION, SMALL_EXPLORATION, UCT_EXPLORATION
+    const int SMALL_AREA
     const double STONE_WEIGHT, ROOT_WEIGHT, BASE_SCALE, GROWTH_SCALE
     const double SELF_BOUNDING, REMOVES_ENEMY, LOSES_OWN, TAKES_GROWTH, GROWTH_GAIN
 
@@ -232,6 +235,7 @@ cdef int random_game(Board* b, Random* random) noexcept nogil
 cdef double logistic(double x) noexcept nogil
 cdef double static_value(const Board* b) noexcept nogil
 cdef double learned_value(const Board* b) noexcept nogil
+cdef void count_whole(const Board* b, float* counts) noexcept nogil
 cdef void sum_patterns(const Board* b, int32_t* sums) noexcept nogil
 cdef void classify(const Board* b, uint8_t* kinds) noexcept nogil
 cdef int centre_of(const Board* b, Index cell, Index kind) noexcept nogil

@@ -25,6 +25,10 @@ UCT = 1
 PUCT0 = 2
 MOST_VISITS = (1 << 32) - 1
 LANES = PATTERN_LANES
+ALL_PATTERNS = CENTRES * QUADS
+ALL_EFFECTS = EFFECTS
+UNITS = HIDDEN
+STEPS = POLICY_STEPS
 
 # ---------------------------------------------------------------------------------
 # 1 Tables
@@ -760,8 +764,6 @@ def learned_value(b):
         return 0
     if b.roots[WHITE] == 0:
         return 1
-    us: Index = b.to_move
-    them: Index = 1 - us
     sums: int32_t[PATTERN_LANES]
     inputs: cython.float[INPUTS]
     k: Index
@@ -769,15 +771,23 @@ def learned_value(b):
     sum_patterns(b, sums)
     for k in range(PATTERN_LANES):
         inputs[k] = sums[k] * (7 / (side * weights.scale))
-    inputs[PATTERN_LANES] = b.count[us] / side
-    inputs[PATTERN_LANES + 1] = b.count[them] / side
-    inputs[PATTERN_LANES + 2] = b.stones[us] / (2 * side)
-    inputs[PATTERN_LANES + 3] = b.stones[them] / (2 * side)
-    inputs[PATTERN_LANES + 4] = 2 * b.roots[us] / side
-    inputs[PATTERN_LANES + 5] = 2 * b.roots[them] / side
-    inputs[PATTERN_LANES + 6] = side / 10
+    count_whole(b, cython.address(inputs[PATTERN_LANES]))
     value: cython.double = logistic(network(inputs))
-    return value if us == BLACK else 1 - value
+    return value if b.to_move == BLACK else 1 - value
+
+
+def count_whole(b, counts):
+    """Write the numbers about the whole board, made alike for all sizes."""
+    us: Index = b.to_move
+    them: Index = 1 - us
+    side: cython.float = sqrtf(b.width * b.height)
+    counts[0] = b.count[us] / side
+    counts[1] = b.count[them] / side
+    counts[2] = b.stones[us] / (2 * side)
+    counts[3] = b.stones[them] / (2 * side)
+    counts[4] = 2 * b.roots[us] / side
+    counts[5] = 2 * b.roots[them] / side
+    counts[6] = side / 10
 
 
 def sum_patterns(b, sums):
@@ -960,6 +970,8 @@ def choose_recipe(recipe, b, kind):
     recipe.learned_value = kind == KIND_PUCT
     recipe.learned_prior = kind == KIND_PUCT
     recipe.exploration = EXPLORATION
+    if kind == KIND_PUCT and b.width * b.height <= SMALL_AREA:
+        recipe.exploration = SMALL_EXPLORATION
     recipe.urgency = 0
     recipe.batch = 4
     recipe.plies = 0 if kind == KIND_PUCT else PROTOTYPE_PLIES
@@ -1712,6 +1724,38 @@ class Position:
         return sorted(
             [(self.point_of(cell), learned_weight(b, kinds, cell)) for cell in cells]
         )
+
+    def features(self):
+        """Return what the learned evaluation and policy look at, for training.
+
+        Returns:
+            The number of the local pattern at every point (uint32 each); the counts
+            that enter the network beside the sums of the patterns' lanes; (point,
+            number of its pattern, number of its effect) of every legal move.
+        """
+        b: cython.pointer(Board) = cython.address(self.board)
+        kinds: uint8_t[CELLS]
+        patterns: uint32_t[CELLS]
+        counts: cython.float[COUNTS]
+        effect: Effect
+        cell: Index
+        point: Index
+        points: Index = b.width * b.height
+        i: cython.int
+        classify(b, kinds)
+        count_whole(b, counts)
+        for point in range(points):
+            cell = (point // b.width + 1) * b.stride + point % b.width + 1
+            patterns[point] = pattern_at(b, kinds, cell)
+        moves = []
+        for i in range(b.count[b.to_move] if self.winner < 0 else 0):
+            cell = b.legal[b.to_move][i]
+            look_ahead(b, cell, cython.address(effect))
+            number = effect_number(cython.address(effect))
+            moves.append((self.point_of(cell), pattern_at(b, kinds, cell), number))
+        raw: cython.p_char = cython.cast(cython.p_char, patterns)
+        size: Index = points * cython.sizeof(uint32_t)
+        return raw[:size], tuple([counts[i] for i in range(COUNTS)]), sorted(moves)
 
     def check(self):
         """Compare all that moves keep up to date with the same position set up anew.

@@ -9,6 +9,10 @@ PUCT: int
 PUCT0: int
 MOST_VISITS: int
 LANES: int
+ALL_PATTERNS: int
+ALL_EFFECTS: int
+UNITS: int
+STEPS: int
 UCT: int
 
 @final
@@ -38,6 +42,9 @@ class Position:
     def unmake(self) -> int: ...
     def evaluate(self) -> float: ...
     def move_weights(self) -> list[tuple[int, float]]: ...
+    def features(
+        self,
+    ) -> tuple[bytes, tuple[float, ...], list[tuple[int, int, int]]]: ...
     def check(self) -> str: ...
 
 @final

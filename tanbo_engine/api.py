@@ -33,7 +33,10 @@ from tanbo_engine.player import (
 from tanbo_engine.points import Color
 
 _SEED_BITS = 63
-
+_TAKEN_OVER = (
+    "another search of this object ended the analysis: close the analysis first, or "
+    "use an object of its own"
+)
 
 Reports = Generator[Report, None, None]
 """Reports of a search that goes on until it ends or they are closed."""
@@ -66,6 +69,7 @@ class Tanbo:
         *,
         seed: int | None = None,
         memory_mb: int = 256,
+        threads: int = 1,
     ) -> None:
         """Begin a game.
 
@@ -74,13 +78,14 @@ class Tanbo:
             seed: with the same seed, moves and limit of visits a search finds the
                 same on every machine; drawn if None.
             memory_mb: bound of the search tree, which takes it at the first search.
+            threads: how many search; with more than one, seeds repeat nothing.
 
         Raises:
             setups.UnknownSetup: the message lists the nearest good names.
             MemoryError: the machine does not have that much.
         """
         self._seed = secrets.randbits(_SEED_BITS) if seed is None else seed
-        self._player = SearchPlayer(memory_mb, self._seed)
+        self._player = SearchPlayer(memory_mb, self._seed, threads=threads)
         self._games = 0
         self._stop = StopFlag()
         self.game = Game(setups.by_name(setup).position())
@@ -252,8 +257,10 @@ class Tanbo:
     ) -> Reports:
         """Search in the background; yield what is found up to now, the end's last.
 
-        Leaving the loop (or closing the generator) stops the search, and so does the
-        next search of this object. Moves made meanwhile do not change what is analyzed.
+        Leaving the loop (or closing the generator) stops the search, and `stop` ends it
+        with a last report. One search at a time: another one of this object takes over,
+        and whoever reads on here is told so by an error. Moves made meanwhile do not
+        change what is analyzed.
 
         Args:
             seconds: thinking time, without limit if None.
@@ -262,6 +269,7 @@ class Tanbo:
 
         Raises:
             ValueError: the game is over.
+            RuntimeError: raised by the generator after another search took over.
         """
         self._require_going_on()
         limits = Limits(seconds, MOST_VISITS if visits is None else visits)
@@ -275,7 +283,11 @@ class Tanbo:
 
         def work() -> None:
             try:
-                last.set_result(self._player.search(game, limits, stop, salt, stream))
+                report = self._player.search(game, limits, stop, salt, stream)
+                if self._stop is stop:
+                    last.set_result(report)
+                else:
+                    last.set_exception(RuntimeError(_TAKEN_OVER))
             except BaseException as error:  # the reader gets it
                 last.set_exception(error)
             finally:
@@ -291,6 +303,13 @@ class Tanbo:
         finally:
             stop.set()
             thread.join()
+
+    def stop(self) -> None:
+        """End the search that goes on, from another thread or a signal handler.
+
+        It answers with what it has found.
+        """
+        self._stop.set()
 
     def _new_stop(self) -> StopFlag:
         """Stop the search that may still go on; return the flag of the next one."""

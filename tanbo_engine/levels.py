@@ -6,6 +6,7 @@ reply does, prefers what looks better, and never takes its own stones off on pur
 """
 
 import math
+from collections.abc import Collection
 from random import Random
 from typing import NamedTuple
 
@@ -41,6 +42,7 @@ LEVELS = {
 
 STRONGEST = max(LEVELS)
 
+_WIN = 1.2
 _TEMPERATURE = 0.03
 """At a glance, a move that looks worse by this comes 2.7 times more rarely."""
 
@@ -56,7 +58,8 @@ def at_level(report: Report, game: Game, level: int, source: Random) -> Report:
     """
     if source.random() >= LEVELS[level].glances:
         return report
-    return with_move(report, _glance(game, source))
+    points = {move.point for move in report.candidates}
+    return with_move(report, _glance(game, points, source))
 
 
 def most_visits(level: int, visits: int | None) -> int | None:
@@ -65,16 +68,16 @@ def most_visits(level: int, visits: int | None) -> int | None:
     return min(limits, default=None)
 
 
-def _glance(game: Game, source: Random) -> int:
-    """Return a move chosen by how the board looks right after it."""
-    looks = _looks(game)
+def _glance(game: Game, points: Collection[int], source: Random) -> int:
+    """Return one of some moves, chosen by how the board looks right after it."""
+    looks = _looks(game, points)
     most = max(looks.values())
     weights = [math.exp((value - most) / _TEMPERATURE) for value in looks.values()]
     (point,) = source.choices(list(looks), weights)
     return point
 
 
-def _looks(game: Game) -> dict[int, float]:
+def _looks(game: Game, points: Collection[int]) -> dict[int, float]:
     """Return win probabilities before any reply, without the moves that cost stones.
 
     A move that costs the side its own stones counts only where every move does.
@@ -83,7 +86,7 @@ def _looks(game: Game) -> dict[int, float]:
     color = position.to_move
     stones = position.stone_count(color)
     looks: dict[bool, dict[int, float]] = {False: {}, True: {}}
-    for point in position.legal_moves(color):
+    for point in filter(points.__contains__, position.legal_moves(color)):
         position.make(point)
         is_costly = position.stone_count(color) <= stones
         looks[is_costly][point] = _value(game, position.winner, position.evaluate())
@@ -92,7 +95,7 @@ def _looks(game: Game) -> dict[int, float]:
 
 
 def _value(game: Game, winner: int, of_opponent: float) -> float:
+    """Return how good a move looks; a win on the spot better than any prospect."""
     if winner < 0:
         return 1 - of_opponent
-    # A win stands out, also where every move looks as good as won.
-    return 2.0 if winner == game.to_move else 0.0
+    return _WIN if winner == game.to_move else 0.0

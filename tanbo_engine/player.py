@@ -168,11 +168,11 @@ class SearchPlayer:
             stop: set from any thread, ends the search with what it has.
             salt: tells games of one process apart (CONTRACT.md, Randomness).
             stream: who is told reports on the way, in the thread that searches.
-            only: points to choose from; empty for every legal one. Trees only.
+            only: points to choose from; empty for every legal one.
 
         Raises:
-            ValueError: a limit or an interval that is below 0 or no number, or `only`
-                has a point that is not legal.
+            ValueError: a limit or an interval that is below 0 or no number, `only` has
+                a point that is not legal, or this kind of player knows no `only`.
         """
         _check(limits, stream)
         began = time.monotonic()
@@ -181,6 +181,10 @@ class SearchPlayer:
             with self._helpers(limits):
                 self._run(limits, stop, began, stream)
             return self._report(began)
+
+    def forget(self) -> None:
+        """Let the next search begin with nothing known."""
+        self._last = None
 
     def _take_up(
         self, game: Game, salt: int, only: Collection[int], limits: Limits
@@ -193,6 +197,8 @@ class SearchPlayer:
         key = game.kernel.key
         seed = mix_seed(self._seed, salt, key)
         if isinstance(self._search, AlphaBeta):
+            if only:
+                raise ValueError("alpha-beta chooses from all legal moves")
             self._search.start(game.kernel, seed)
             return
         root = _Root(game.start, tuple(move.point for move in game.moves), salt)
@@ -320,6 +326,11 @@ def _make(kind: str, memory: int, threads: int) -> Search | AlphaBeta:
     """Return the search of a player, with a bound of memory in bytes."""
     tree = KINDS[kind]
     return AlphaBeta(memory) if tree is None else Search(memory, tree, threads)
+
+
+def can_restrict(kind: str) -> bool:
+    """Tell whether players of a kind can choose from `only` some moves."""
+    return KINDS[kind] is not None
 
 
 def default_threads() -> int:

@@ -6,6 +6,7 @@ weight (int16); the weights of effects and of the network, as the kernel keeps t
 CRC-32 of all before it. ``scripts/train.py`` writes it.
 """
 
+import hashlib
 import zlib
 from pathlib import Path
 
@@ -34,6 +35,11 @@ def pack(numbers: bytes, lanes: bytes, policy: bytes, rest: bytes) -> bytes:
     count = len(numbers) // 4
     body = MAGIC + count.to_bytes(4, "little") + numbers + lanes + policy + rest
     return body + zlib.crc32(body).to_bytes(_CHECKSUM_BYTES, "little")
+
+
+def file_id(file: Path = FILE) -> str:
+    """Return what tells a file of weights from others: 12 hex digits."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
 
 
 def load(file: Path = FILE) -> None:

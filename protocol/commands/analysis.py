@@ -22,7 +22,7 @@ from protocol.commands.arguments import (
 from protocol.commands.play import Think, consider, generate
 from protocol.commands.table import Emit, Lines, command
 from protocol.session import Input, Session, Work
-from tanbo_engine.player import Candidate, Report, with_move
+from tanbo_engine.player import Candidate, Report, can_restrict
 from tanbo_engine.points import Color
 
 _SECONDS = 1.0
@@ -47,7 +47,7 @@ class Request(NamedTuple):
 
     Attributes:
         color: the side asked about.
-        points: the moves to tell and to choose from.
+        only: the points to search, tell and choose from; empty for every legal one.
         interval: seconds between two reports.
         least: fewest moves to tell, as far as there are any.
         most: most moves to tell.
@@ -55,7 +55,7 @@ class Request(NamedTuple):
     """
 
     color: Color
-    points: frozenset[int]
+    only: frozenset[int]
     interval: float
     least: int
     most: int
@@ -63,9 +63,10 @@ class Request(NamedTuple):
 
     def choose(self, report: Report) -> list[Candidate]:
         """Return the moves of a report to tell, best first; at least one."""
-        moves = [move for move in report.candidates if move.point in self.points]
         told = [
-            move for rank, move in enumerate(moves) if move.visits or rank < self.least
+            move
+            for rank, move in enumerate(report.candidates)
+            if move.visits or rank < self.least
         ]
         return told[: self.most]
 
@@ -73,8 +74,8 @@ class Request(NamedTuple):
 class RequestArgument(Argument):
     """Everything behind the name of an analysing command, in any order.
 
-    The search itself heeds neither ``avoid`` nor ``allow``: they restrict, for the
-    side to move, which of the moves that it looked at are told and chosen.
+    ``avoid`` and ``allow`` restrict what is searched, but at the first move only: their
+    depths, and what they say of the side that is not to move, are without effect.
     """
 
     least = 0
@@ -97,12 +98,13 @@ class _Reading:
 
     def __init__(self, session: Session) -> None:
         self._game = session.game
+        self._player = session.settings.player
         self._color = session.game.to_move
         self._interval = _SECONDS
         self._least = 1
         self._most = UNLIMITED
         self._root_info = False
-        self._allowed: set[int] = set()
+        self._allowed: set[int] | None = None
         self._avoided: set[int] = set()
 
     def read(self, word: str, behind: Iterator[str]) -> None:
@@ -124,18 +126,23 @@ class _Reading:
 
     def request(self) -> Request:
         """Return all that was read."""
-        legal = frozenset(self._game.legal_moves())
-        points = (legal & self._allowed if self._allowed else legal) - self._avoided
-        if legal and not points:
-            raise gtp.GtpError("no legal move is left: avoid fewer or allow more")
         return Request(
             self._color,
-            points,
+            self._only(),
             self._interval,
             self._least,
             self._most,
             self._root_info,
         )
+
+    def _only(self) -> frozenset[int]:
+        try:
+            only = analysis.restriction(self._game, self._allowed, self._avoided)
+        except ValueError as error:
+            raise gtp.GtpError(str(error)) from error
+        if only and not can_restrict(self._player):
+            raise gtp.GtpError(f"player {self._player} cannot avoid or allow moves")
+        return only
 
     def _read_interval(self, key: str, behind: Iterator[str]) -> None:
         self._interval = _seconds(_next(key, behind))
@@ -150,19 +157,21 @@ class _Reading:
         self._root_info = _truth(key, behind)
 
     def _read_allowed(self, key: str, behind: Iterator[str]) -> None:
-        self._allowed |= self._restriction(key, behind)
+        points = self._restriction(key, behind)
+        if points is not None:
+            self._allowed = (self._allowed or set()) | points
 
     def _read_avoided(self, key: str, behind: Iterator[str]) -> None:
-        self._avoided |= self._restriction(key, behind)
+        self._avoided |= self._restriction(key, behind) or set()
 
-    def _restriction(self, key: str, behind: Iterator[str]) -> set[int]:
-        """Return the points of ``COLOR V,V,... DEPTH`` that concern the next move."""
+    def _restriction(self, key: str, behind: Iterator[str]) -> set[int] | None:
+        """Return the points of ``COLOR V,V,... DEPTH``; None for the other side."""
         color = parse_color(_next(key, behind))
         vertices = _next(key, behind).split(",")
         moves = {parse_move(self._game.size, vertex) for vertex in vertices}
         parse_integer(_next(key, behind), 1, _DEEPEST)
         if color is not self._game.to_move:
-            return set()
+            return None
         return {point for point in moves if point is not None}
 
     _KEYS: ClassVar[dict[str, Callable[["_Reading", str, Iterator[str]], None]]] = {
@@ -201,7 +210,10 @@ def _truth(key: str, behind: Iterator[str]) -> bool:
 
 
 _ANALYSIS = "Tell the best moves every INTERVAL hundredths of a second (default 100) "
-_UNTIL = "until input comes; keys: interval, minmoves, maxmoves, avoid, allow"
+_UNTIL = (
+    "until input comes; keys: interval, minmoves, maxmoves, avoid and allow (COLOR "
+    "VERTEX,VERTEX DEPTH: the search leaves the others out, at its first move only)"
+)
 
 
 @command(
@@ -258,7 +270,7 @@ def _analyze(session: Session, request: Request, form: Form) -> Lines:
             async def tell(report: Report) -> None:
                 await emit(form(board, report, request.choose(report)))
 
-            await session.analyze(tell, request.interval)
+            await session.analyze(tell, request.interval, request.only)
         else:
             await session.begin(Input.LINE | Input.END).wait()
 
@@ -362,10 +374,7 @@ def _choose(
             await emit(form(board, report, request.choose(report)))
 
         async def think() -> Report:
-            report = await session.choose(work, tell, request.interval)
-            if report.point in request.points:
-                return report
-            return with_move(report, request.choose(report)[0].point)
+            return await session.choose(work, tell, request.interval, request.only)
 
         vertex = await answer(session, request.color, think)
         is_cancelled = Input.LINE in ended_by and _is_cancelled(session, work)

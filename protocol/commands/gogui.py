@@ -39,8 +39,8 @@ string/Position/tanbo-position
 hstring/Board/showboard
 hstring/Set-ups/tanbo-setups
 string/Result/gogui-rules_final_result
-string/Who wins for certain/tanbo-solve %s
-string/Perft/tanbo-perft %s"""
+string/Who wins for certain (seconds)/tanbo-solve %s
+string/Perft (depth)/tanbo-perft %s"""
 
 
 @command("gogui-rules_game_id", help="Name of the game: Tanbo.")

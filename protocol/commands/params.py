@@ -5,7 +5,7 @@ What there is to change, its types and bounds come from `config.Settings`.
 
 # ruff: noqa: D103 (the table holds what each command does)
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
@@ -13,12 +13,17 @@ from protocol import config, gtp
 from protocol.commands.arguments import Rest, Text
 from protocol.commands.table import command
 from protocol.options import SettingsError, convert, fields
-from protocol.session import Session, threads_of
+from protocol.session import Session
+from tanbo_engine.levels import LEVELS
+from tanbo_engine.player import KINDS
 
 _UNSET = "none"
 """What stands for a setting that the engine chooses."""
 
 _DEFAULTS = config.Settings()
+
+_CHOICES: Mapping[str, Collection[object]] = {"level": LEVELS, "player": KINDS}
+"""Settings that GoGui's dialog offers all values of."""
 
 
 @command("kata-list-params", help="Settings that can be changed, blank-separated.")
@@ -45,9 +50,8 @@ def get_params(session: Session) -> str:
     "kata-set-param",
     Text("PARAM"),
     Text("VALUE"),
-    help="Change a setting of kata-list-params (also maxVisits, maxTime,"
-    " ponderingEnabled); none lets "
-    "the engine choose.",
+    help="Change a setting of kata-list-params, or by KataGo's word ("
+    f"{', '.join(config.PARAM_ALIASES)}); none lets the engine choose.",
 )
 def set_param(session: Session, name: str, value: str) -> str:
     return _change(session, {name: value}, strict=False)
@@ -84,9 +88,8 @@ def _dialog_line(session: Session, name: str) -> str:
     field = fields(config.Settings)[name]
     if field.kind is bool:
         return f"[bool] {name} {int(getattr(session.settings, name))}"
-    kind = "string"
-    if name == "player":
-        kind = "list/" + field.expected.replace(" or ", ", ").replace(", ", "/")
+    choices = _CHOICES.get(name)
+    kind = "string" if choices is None else "/".join(("list", *map(str, choices)))
     # What is not set stays so when the dialog sends back what it shows.
     return f"[{kind}] {name} {_text(getattr(session.settings, name))}"
 
@@ -128,7 +131,7 @@ def _known(word: str) -> str:
 
 def _value(session: Session, name: str) -> object:
     if name == "threads":
-        return threads_of(session.settings)
+        return config.thread_count(session.settings.threads, session.settings.seed)
     return getattr(session.settings, name)
 
 

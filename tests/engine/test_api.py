@@ -145,12 +145,43 @@ def test_a_slow_reader_gets_the_newest_report() -> None:
     reports.close()
 
 
-def test_the_next_search_ends_an_analysis() -> None:
+def test_the_next_search_ends_an_analysis_whose_reader_is_told() -> None:
     tanbo = new_game()
     reports = tanbo.analyze(interval=0.01)
     next(reports)
     assert tanbo.best_move(visits=50) in tanbo.legal_moves()
-    assert len(list(reports)) <= 2
+    with pytest.raises(RuntimeError, match="another search of this object ended"):
+        list(reports)
+    first, second = (tanbo.analyze(interval=0.01) for _ in range(2))
+    next(first)
+    next(second)
+    with pytest.raises(RuntimeError, match="another search of this object ended"):
+        list(first)
+    assert next(second).visits > 0
+    second.close()
+
+
+def test_an_analysis_that_is_done_has_its_report_whatever_comes_next() -> None:
+    tanbo = new_game()
+    reports = tanbo.analyze(visits=100, interval=10)
+    assert next(reports).visits == 100
+    tanbo.best_move(visits=50)
+    assert list(reports) == []
+
+
+def test_several_threads_search() -> None:
+    tanbo = Tanbo(seed=1, memory_mb=8, threads=2)
+    assert tanbo.best_move(visits=2000) in tanbo.legal_moves()
+
+
+def test_stop_ends_a_search_with_what_it_has() -> None:
+    tanbo = new_game()
+    threading.Timer(0.1, tanbo.stop).start()
+    assert tanbo.choose(seconds=60).seconds < 10
+    reports = tanbo.analyze(interval=0.01)
+    next(reports)
+    tanbo.stop()
+    assert list(reports)[-1].visits > 0
 
 
 def test_an_error_of_the_search_reaches_the_reader(

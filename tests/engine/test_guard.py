@@ -147,6 +147,7 @@ ROOMS = [
     "solver",
     "variety",
     "levels",
+    "selfplay",
     "bench",
     "api",
 ]

@@ -2,8 +2,6 @@
 
 import asyncio
 import itertools
-import math
-import random
 import re
 import select
 import time
@@ -19,7 +17,6 @@ from protocol.commands.table import Emit, Entry, Lines
 from protocol.dispatch import handle
 from protocol.server import is_interrupt
 from protocol.session import NO_INPUT, Input, Session
-from tanbo_engine import setups
 from tanbo_engine.game import Game
 from tanbo_engine.player import Candidate, Report
 from tanbo_engine.points import Color, Size, format_vertex, parse_vertex
@@ -39,7 +36,7 @@ FORCED = "tanbo-position 3x5 1OO/2O/O1X/2O/1OO b"
 # Text
 
 
-BOARD = analysis.Board(Size(7, 7), 10.0)
+BOARD = analysis.Board(Size(7, 7), 25)
 REPORT = Report(
     point=9,
     value=0.75,
@@ -69,14 +66,14 @@ def test_a_line_of_lz_analyze() -> None:
 def test_a_line_of_kata_analyze() -> None:
     assert analysis.kata_line(BOARD, REPORT, REPORT.candidates[:1]) == (
         "info move C2 visits 100 edgeVisits 100 utility 0.500000 winrate 0.750000 "
-        "scoreMean 10.986 scoreStdev 18.138 scoreLead 10.986 scoreSelfplay 10.986 "
+        "scoreMean 1.703 scoreStdev 2.200 scoreLead 1.703 scoreSelfplay 1.703 "
         "prior 0.250000 lcb 0.665130 utilityLcb 0.330259 weight 100.0 order 0 "
         "pv C2 B1 G2"
     )
     line = analysis.root_line(BOARD, REPORT, REPORT.candidates[:2])
     assert line.endswith(
-        " pv B1 rootInfo visits 120 utility 0.500000 winrate 0.750000 scoreMean 10.986 "
-        "scoreStdev 18.138 scoreLead 10.986 scoreSelfplay 10.986 weight 120.0"
+        " pv B1 rootInfo visits 120 utility 0.500000 winrate 0.750000 scoreMean 1.703 "
+        "scoreStdev 2.200 scoreLead 1.703 scoreSelfplay 1.703 weight 120.0"
     )
 
 
@@ -88,34 +85,15 @@ def test_the_lower_bound_of_a_move() -> None:
     assert 0 < analysis.lower_bound(few) < analysis.lower_bound(many) < 0.5
 
 
-@pytest.mark.parametrize("name", ["dense-7x7", "classic-9x9", "dense-11x11"])
-def test_a_lead_is_what_the_static_evaluation_makes_a_win_rate_of(name: str) -> None:
-    rng = random.Random(5)
-    game = Game(setups.by_name(name).position())
-    for _ in range(40):
-        game.play(rng.choice(game.legal_moves()))
-        if game.winner is not None:
-            break
-        sides = (game.to_move, game.to_move.opponent)
-        growth, stones, roots = (
-            count[0] - count[1]
-            for count in (
-                [len(game.legal_moves(side)) for side in sides],
-                [game.kernel.stone_count(side) for side in sides],
-                [game.kernel.root_count(side) for side in sides],
-            )
-        )
-        lead = growth + stones / 4 + roots / 2
-        scale = analysis.board_of(game).scale
-        found = analysis.expected_lead(game.kernel.evaluate(), scale)
-        assert found == pytest.approx(lead, abs=scale / 256)
-
-
-def test_leads_of_proven_results_are_finite_and_opposite() -> None:
-    won, lost = (analysis.expected_lead(value, 10.0) for value in (1.0, 0.0))
-    assert won == pytest.approx(-lost)
-    assert 60 < won < 80
-    assert analysis.lead_spread(3.0) == pytest.approx(math.pi * math.sqrt(3))
+def test_a_lead_grows_with_the_win_rate_and_with_the_board() -> None:
+    small, large = analysis.Board(Size(7, 7), 40), analysis.Board(Size(9, 9), 160)
+    leads = [small.lead(value) for value in (0.0, 0.001, 0.3, 0.5, 0.7, 0.999, 1.0)]
+    assert leads == sorted(leads)
+    assert leads == pytest.approx([-lead for lead in reversed(leads)])
+    assert leads[3] == pytest.approx(0)
+    assert leads[-1] == leads[-2] < 20
+    assert large.lead(0.7) > small.lead(0.7)
+    assert large.spread == pytest.approx(2 * small.spread)
 
 
 # Arguments
@@ -126,10 +104,8 @@ def request(line: str, session: Session | None = None) -> Request:
 
 
 def test_without_arguments() -> None:
-    session = new_session()
-    legal = frozenset(session.game.legal_moves())
-    asked = request("", session)
-    assert asked == Request(Color.BLACK, legal, 1.0, 1, asked.most, False)
+    asked = request("")
+    assert asked == Request(Color.BLACK, frozenset(), 1.0, 1, asked.most, False)
 
 
 @pytest.mark.parametrize(
@@ -189,14 +165,29 @@ def test_keys_of_katago_without_effect(key: str) -> None:
 )
 def test_allowed_moves(keys: str, vertices: str) -> None:
     points = {parse_vertex(Size(7, 7), vertex) for vertex in vertices.split()}
-    assert request(keys).points == points
+    assert request(keys).only == points
 
 
 def test_avoided_moves() -> None:
-    everything = request("").points
-    assert request("avoid b A2,B1 1").points == everything - {7, 1}
-    assert request("avoid b A2 1 avoid b B1 1").points == everything - {7, 1}
-    assert request("avoid w A2 1 allow w B1 1").points == everything
+    legal = frozenset(new_session().game.legal_moves())
+    assert request("avoid b A2,B1 1").only == legal - {7, 1}
+    assert request("avoid b A2 1 avoid b B1 1").only == legal - {7, 1}
+    assert not request("avoid w A2 1 allow w B1 1").only
+    assert not request("avoid b A1,pass 1").only
+
+
+async def test_restrictions_that_leave_nothing_to_search() -> None:
+    session = new_session()
+    for keys in ("allow b A1 1", "allow b pass 1", "allow b A2 1 avoid b A2 1"):
+        text = await refusal(session, f"kata-analyze {keys}")
+        assert text == "no legal move is left: avoid fewer or allow more"
+
+
+async def test_a_player_that_cannot_restrict_says_so() -> None:
+    session = new_session(player="alphabeta")
+    text = await refusal(session, "lz-analyze b avoid b A2 1")
+    assert text == "player alphabeta cannot avoid or allow moves"
+    assert request("avoid w A2 1", session) == request("", session)
 
 
 @pytest.mark.parametrize(
@@ -232,16 +223,13 @@ async def test_wrong_arguments(name: str, keys: str, words: str) -> None:
 
 def test_how_many_moves_are_told() -> None:
     def told(**change: object) -> list[int]:
-        asked = request("")._replace(points=frozenset((9, 1, 13, 7)))
-        changed = asked._replace(**change)  # type: ignore[arg-type]
+        changed = request("")._replace(**change)  # type: ignore[arg-type]
         return [move.point for move in changed.choose(REPORT)]
 
     assert told() == [9, 1, 7]
     assert told(least=3) == [9, 1, 13, 7]
     assert told(most=2) == [9, 1]
     assert told(least=4, most=3) == [9, 1, 13]
-    assert told(points=frozenset({13})) == [13]
-    assert told(points=frozenset({13, 7})) == [13, 7]
 
 
 # A session
@@ -418,6 +406,32 @@ async def test_genmove_analyze_is_genmove_with_more_words() -> None:
             await ask(session, f"{name} {color}")
         games.append(session.game.moves)
     assert games[0] == games[1] == games[2]
+
+
+async def test_an_analysis_searches_what_is_allowed_only() -> None:
+    session = new_session()
+    async with analysing(
+        session, "kata-analyze b 5 allow b B1,A2 1 rootInfo true"
+    ) as h:
+        await asyncio.sleep(0.3)
+    info, _, root = h.infos[-1].partition(" rootInfo ")
+    told = moves_of(info)
+    assert {move["move"] for move in told} == {"B1", "A2"}
+    visits = sum(int(move["visits"]) for move in told)
+    assert visits == pytest.approx(int(root.split()[1]), abs=1)
+    session.waiting = Input.LINE
+    text = await ask(session, "lz-analyze b 10 avoid b B1 1")
+    assert "move B1" not in text
+
+
+@pytest.mark.parametrize("level", range(1, 11, 3))
+async def test_weaker_players_keep_to_what_is_allowed(level: int) -> None:
+    session = new_session(level=level, variety=1.0, seed=level)
+    for color in "bw" * 4:
+        moves = session.game.legal_moves()[:2]
+        names = ",".join(format_vertex(session.game.size, point) for point in moves)
+        await ask(session, f"lz-genmove_analyze {color} 100 allow {color} {names} 1")
+        assert session.game.moves[-1].point in moves
 
 
 async def test_avoided_moves_are_neither_told_nor_chosen() -> None:

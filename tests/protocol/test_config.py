@@ -35,7 +35,8 @@ def test_all_settings_of_a_file(tmp_path: Path) -> None:
     file = write(
         tmp_path,
         'size = "7x9"\nsetup = "dense-7x9"\ncanvas = true\nlock-size = true\n'
-        "time = 2\nnodes = 100\nmemory = 8\nthreads = 2\nseed = 0\naccept-start-stones = true\n"
+        "time = 2\nnodes = 100\nmemory = 8\nseed = 0\naccept-start-stones = true\n"
+        'threads = 2\nplayer = "puct"\n'
         'log = "x.log"\nlevel = 3\nvariety = 1\nresign = 2.5\nponder = true\n',
     )
     assert load(Settings, {}, file) == Settings(
@@ -51,6 +52,7 @@ def test_all_settings_of_a_file(tmp_path: Path) -> None:
         ponder=True,
         memory=8,
         threads=2,
+        player="puct",
         seed=0,
         accept_start_stones=True,
         log="x.log",

@@ -1,6 +1,7 @@
 """The JSON analysis engine: its queries, its pool, and the process as a whole."""
 
 import json
+import math
 import os
 import random
 import select
@@ -9,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, get_args
 
 import msgspec
@@ -26,6 +27,7 @@ from tanbo_engine.player import Candidate, Limits, Report, SearchPlayer, Stream
 from .talk import ROOT, Engine, command_line
 
 FOR_EVER = 10_000.0
+MOVES = {"player": "B", "moves": ["A2", "B1", "pass"], "untilDepth": 1}
 CORNERED = [["B", "A1"], ["W", "A2"], ["W", "B1"]]
 
 
@@ -126,6 +128,11 @@ def test_stones_of_its_own() -> None:
         ({"analyzeTurns": [1]}, "analyzeTurns", "use 0 to 0"),
         ({"analyzeTurns": []}, "analyzeTurns", "length >= 1"),
         ({"analyzeTurns": [0], "priorities": [1, 2]}, "priorities", "2 priorities"),
+        ({"allowMoves": [MOVES | {"untilDepth": 2}]}, "allowMoves", "1 only"),
+        ({"allowMoves": [MOVES, MOVES]}, "allowMoves", "length <= 1"),
+        ({"avoidMoves": [MOVES | {"moves": ["H8"]}]}, "avoidMoves", "[0]: H8 is"),
+        ({"avoidMoves": [{"player": "B", "moves": []}]}, "avoidMoves", "length >= 1"),
+        ({"avoidMoves": {"player": "B"}}, "avoidMoves", "got `object`"),
         ({"action": "dance"}, "action", "'dance'"),
         ({"action": "terminate"}, "terminateId", "missing required"),
         ({"action": "query_version", "moves": []}, "moves", "unknown field"),
@@ -178,11 +185,12 @@ class Searcher:
         stop: StopFlag,
         salt: int = 0,
         stream: Stream | None = None,
+        only: Collection[int] = (),
     ) -> Report:
         point = game.legal_moves()[0]
         moves = (Candidate(point, 1, 0.75, 0.5, 0),)
         report = Report(point, 0.75, 1, 0.0, 0, (point,), moves, False)
-        if stream is not None:
+        if stream is not None and stream.interval < math.inf:
             stream.tell(report)
         while not stop.is_set and not self.may_go_on.wait(0.005):
             pass
@@ -362,6 +370,31 @@ def test_policy_on_a_rectangle() -> None:
         assert rows[7 - row][column] == move["prior"]
     assert policy[-1] == -1
     assert "policy" not in answer_to({})
+
+
+def test_allowed_and_avoided_moves() -> None:
+    others = {"player": "B", "moves": ["A2"], "untilDepth": 1}
+    played = [["B", "A2"]]
+    for line, found in (
+        ({"allowMoves": [MOVES]}, {"A2", "B1"}),
+        ({"allowMoves": [MOVES], "avoidMoves": [others]}, {"B1"}),
+    ):
+        told: dict[str, Any] = answer_to(line | {"includePolicy": True})
+        assert {move["move"] for move in told["moveInfos"]} == found
+        assert told["rootInfo"]["visits"] == 200
+        assert sum(prior >= 0 for prior in told["policy"]) == len(found)
+    everything = {move["move"] for move in answer_to({})["moveInfos"]}
+    left = {move["move"] for move in answer_to({"avoidMoves": [others]})["moveInfos"]}
+    assert everything - left == {"A2"}
+    told = answer_to({"moves": played, "allowMoves": [MOVES]})
+    assert len(told["moveInfos"]) > 2
+
+
+def test_moves_that_leave_nothing_to_search_are_told_for_their_turn() -> None:
+    allowed = MOVES | {"moves": ["A1"]}
+    told = answer_to({"allowMoves": [allowed]})
+    assert told["error"].startswith("turn 0: no legal move is left")
+    assert told["id"] == "q"
 
 
 def test_a_finished_game() -> None:

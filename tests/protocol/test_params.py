@@ -27,6 +27,9 @@ async def test_get_and_set() -> None:
     await ask(session, "kata-set-param ponderingEnabled true")
     assert await ask(session, "kata-get-param ponder") == "true"
     await ask(session, "kata-set-param ponder 0")
+    await ask(session, "kata-set-param numSearchThreads 2")
+    assert await ask(session, "kata-get-param threads") == "2"
+    await ask(session, "kata-set-param threads none")
     assert json.loads(await ask(session, "kata-get-params")) == {
         "time": 0.5,
         "nodes": 70,
@@ -142,7 +145,7 @@ async def test_gogui_asks_and_sets() -> None:
     assert (await ask(session, "tanbo-params")).split("\n") == [
         "[string] time none",
         "[string] nodes 40",
-        "[string] level 10",
+        "[list/1/2/3/4/5/6/7/8/9/10] level 10",
         "[string] variety 0.0",
         "[string] resign 0.0",
         "[bool] ponder 0",

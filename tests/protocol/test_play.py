@@ -320,10 +320,32 @@ def test_a_level_that_there_is_not() -> None:
     assert done.stderr.count(b"\n") == 1
 
 
-@pytest.mark.parametrize("options", [(), ("--color", "w", "--nodes", "900000000")])
+LONG = ("--nodes", "900000000")
+
+
+@pytest.mark.parametrize("options", [(), ("--color", "none", *LONG)])
 def test_ctrl_c_is_a_polite_end(options: tuple[str, ...]) -> None:
     with Terminal(*options) as terminal:
         terminal.wait_for("thinking ..." if options else "Black> ")
+        terminal.process.send_signal(signal.SIGINT)
+        terminal.wait_for("Good-bye.")
+        assert terminal.end() == 130
+    assert "Traceback" not in terminal.output
+
+
+def test_ctrl_c_makes_the_engine_move_at_once() -> None:
+    with Terminal("--color", "w", *LONG) as terminal:
+        terminal.wait_for("thinking ...")
+        time.sleep(0.2)
+        terminal.process.send_signal(signal.SIGINT)
+        terminal.wait_for("White> ")
+        assert "Black plays" in terminal.output
+        terminal.type("hint\n")
+        terminal.wait_for("Thinking ...")
+        time.sleep(0.2)
+        terminal.process.send_signal(signal.SIGINT)
+        terminal.wait_for("looks best")
+        terminal.wait_for("White> ", 2)
         terminal.process.send_signal(signal.SIGINT)
         terminal.wait_for("Good-bye.")
         assert terminal.end() == 130

@@ -264,7 +264,7 @@ Time: 60 + 5x10 byo-yomi
  1 O . X 1
    A B C
 
-1. black B1
+1. Black plays B1.
     a ?bold? move
    A B C
  3 X . O 3
@@ -272,14 +272,15 @@ Time: 60 + 5x10 byo-yomi
  1 O(X)X 1
    A B C
 
-2. white C2
+2. White plays C2.
    A B C
  3 X . O 3
  2 . .(O)2
  1 O X X 1
    A B C
 
-3. black A2 removes black B1,C1 and white A1
+3. Black plays A2 and removes Black's root at B1 (2 stones) and White's root at A1 (1 \
+stone).
    A B C
  3 X . O 3
  2(X). O 2
@@ -313,7 +314,7 @@ def test_show(game_file: Path) -> None:
 
 def test_show_the_last_position(game_file: Path) -> None:
     heading, _, moves = GAME.partition("\n\n")
-    expected = f"{heading}\n\n{moves[moves.index('3. black') :]}"
+    expected = f"{heading}\n\n{moves[moves.index('3. Black') :]}"
     assert shown("--last", str(game_file)) == expected
     game_file.write_text("(;GM[40]SZ[5:3])")
     assert shown("--last", str(game_file)) == (
@@ -324,7 +325,10 @@ def test_show_the_last_position(game_file: Path) -> None:
 
 def test_show_a_root_that_bounds_itself(game_file: Path) -> None:
     game_file.write_text("(;SZ[3];B[bc];W[ab];B[bb])")
-    told = "3. black B2 bounds its own root: black B1,C1,B2 removed"
+    told = (
+        "3. Black plays B2 and bounds its own root: "
+        "Black's root at B1 (3 stones) is removed."
+    )
     lines = shown("--last", str(game_file)).splitlines()
     assert lines[2] == told
     assert lines[5] == " 2 O(.). 2"
@@ -340,8 +344,11 @@ def test_show_a_finished_game(tmp_path: Path, name: str) -> None:
     path.write_text(sgf(game, Headers()))
     text = shown(str(path))
     assert text.startswith(f"{name}\n\n   A B C")
-    assert f"\n\n{len(game.moves)}. {game.moves[-1].color.word} passes\n" in text
-    assert text.endswith(f"\n\n{game.winner.word.capitalize()} has won.\n")
+    assert (
+        f"\n\n{len(game.moves)}. {game.moves[-1].color.word.capitalize()} passes.\n"
+        in text
+    )
+    assert text.endswith(f": {game.winner.word.capitalize()} has won.\n")
     assert text.count("   A B C") == 2 * (len(game.moves) + 1)
     assert notation.diagram(game.position) in text
 

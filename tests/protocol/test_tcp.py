@@ -200,6 +200,44 @@ def test_idle_connections_are_closed() -> None:
         assert 0.3 < time.monotonic() - began < PROMPT
 
 
+@pytest.mark.parametrize("size", [7, 3])
+def test_an_analysis_without_input_ends_and_its_connection_is_closed(size: int) -> None:
+    # The smaller board is proved at once: the analysis waits without a word.
+    with serving("--idle", "0.5", "--size", str(size)) as server:
+        with server.client() as client:
+            client.send("kata-analyze b 5\n")
+            time.sleep(0.3)
+            client.send("8 name\n")
+            assert client.receive().startswith("= \ninfo move")
+            assert client.receive() == "=8 tanbo-engine"
+            client.send("lz-analyze b 5\n")
+            began = time.monotonic()
+            assert client.receive().startswith("= \ninfo move")
+            assert client.receive() == "? no input for 0.5 seconds"
+            assert client.receive() == ""
+            assert 0.4 < time.monotonic() - began < PROMPT
+        before = server.processor_seconds()
+        time.sleep(0.3)
+        assert server.processor_seconds() - before < 0.1
+
+
+def test_pondering_for_a_client_ends_with_its_patience() -> None:
+    options = ("--ponder", "--idle", "0.6", "--time", "0.2", "--connections", "1")
+    with serving(*options) as server:
+        with server.client() as client:
+            move = client.ask("genmove b")
+            before = server.processor_seconds()
+            time.sleep(0.4)
+            assert server.processor_seconds() - before > 0.05
+            assert client.ask("undo") == "= "
+            assert client.ask("genmove b")[:2] == move[:2]
+            assert client.receive() == "? no input for 0.6 seconds"
+        assert server.wait_for_room() < PROMPT
+        before = server.processor_seconds()
+        time.sleep(0.3)
+        assert server.processor_seconds() - before < 0.1
+
+
 def test_a_client_that_reads_nothing_is_closed() -> None:
     options = ("--idle", "0.4", "--connections", "1")
     with serving(*options) as server, server.client() as client:

@@ -1,0 +1,1 @@
+"""Tests of scripts/: each file mirrors a script, run as a process."""
