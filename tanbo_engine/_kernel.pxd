@@ -51,7 +51,7 @@ cdef extern from *:
     #define SPLIT_MIX_1 0xBF58476D1CE4E5B9ULL
     #define SPLIT_MIX_2 0x94D049BB133111EBULL
     #define EXPLORATION 1.0      /* PUCT constant */
-    #define SMALL_EXPLORATION 0.6  /* PUCT constant on boards of up to SMALL_AREA points */
+    #define SMALL_EXPLORATION 0.6  /* ... on boards of up to SMALL_AREA points */
     #define SMALL_AREA 49
     #define UCT_EXPLORATION 0.7  /* UCB1 constant, rewards 0 to 1 */
     #define STONE_WEIGHT 0.25    /* one stone, in growth points */
@@ -245,7 +245,7 @@ ctypedef struct Effect:
     Index gain         # of them that are new, less those that are gone
     Index spoilt       # growth points that other own roots lose
     Index loses        # how many of those roots are bounded
-    Index takes        # growth point of the enemy: 0 none, 1 of many, 2 of 2, 3 the last
+    Index takes        # growth point of the enemy: 0 none, 1 of many, 2 of 2, 3 last
 
 cdef void look_ahead(const Board* b, Index cell, Effect* effect) noexcept nogil
 cdef double move_weight(const Board* b, Index cell) noexcept nogil
