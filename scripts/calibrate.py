@@ -16,7 +16,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from tanbo_engine import selfplay, setups
+from tanbo_engine.chance import believable
 from tanbo_engine.selfplay import Batch, Look, SelfGame
 
 BINS = 10
@@ -73,6 +76,17 @@ def size_class(setup: str) -> float:
     return next(most for most in CLASSES if area <= most)
 
 
+def said(game: SelfGame, area: int) -> SelfGame:
+    """Return a game with the probabilities that the player tells of its searches."""
+    looks = [
+        look
+        if look.proof
+        else msgspec.structs.replace(look, value=believable(look.value, area))
+        for look in game.looks
+    ]
+    return msgspec.structs.replace(game, looks=looks)
+
+
 def forecasts(game: SelfGame) -> Iterator[Forecast]:
     """Yield what the search said where it proved nothing, and what came of it."""
     for ply, look in enumerate(game.looks, game.opening):
@@ -126,6 +140,30 @@ def brier(bins: dict[int, Bin]) -> float:
     return sum((each.chance - each.won) ** 2 for each in every) / len(every)
 
 
+def slope_left(bins: dict[int, Bin]) -> str:
+    """Return what the log odds should still be multiplied by; 1 is right.
+
+    The least log loss decides; a dash where it is at the end of the scale.
+    """
+    points = [
+        (math.log(each.chance / (1 - each.chance)) * (1 if each.won else -1))
+        for its in bins.values()
+        for each in its.forecasts
+    ]
+
+    def loss(slope: float) -> float:
+        return sum(math.log1p(math.exp(-slope * odds)) for odds in points)
+
+    low, high = 0.0, 4.0
+    while high - low > 0.001:
+        third = (high - low) / 3
+        if loss(low + third) < loss(high - third):
+            high -= third
+        else:
+            low += third
+    return "-" if high > 3.9 or low < 0.1 else f"{low:.2f}"
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
@@ -140,6 +178,7 @@ def calibration(games: dict[float, list[SelfGame]]) -> str:
         name = f"{10 * number} to {10 * number + 10}%"
         rows.append([name, *(_cell(bins.get(number)) for bins in classes.values())])
     rows.append(["Brier score", *(f"{brier(bins):.3f}" for bins in classes.values())])
+    rows.append(["slope left", *(slope_left(b) for b in classes.values())])
     totals = [_totals(bins, games[most]) for most, bins in classes.items()]
     rows.append(["positions, games", *totals])
     return table(["search says", *(CLASSES[most] for most in classes)], rows)
@@ -188,7 +227,9 @@ def collect(batches: Iterator[Batch]) -> tuple[dict[float, list[SelfGame]], int]
         if not batch.source.steady:
             raise ValueError("only games with --steady tell; some are without")
         visits[batch.source.visits] += 1
-        games[size_class(batch.source.setup)] += batch.games
+        area = setups.by_name(batch.source.setup).size.area
+        its = [said(game, area) for game in batch.games]
+        games[size_class(batch.source.setup)] += its
     if len(visits) != 1:
         raise ValueError(f"searches of several sizes: {sorted(visits)} visits")
     return {most: its for most, its in games.items() if its}, next(iter(visits))

@@ -16,6 +16,7 @@ import anyio.to_thread
 
 from tanbo_engine._alphabeta import AlphaBeta
 from tanbo_engine._kernel import PUCT, PUCT0, UCT, Search, StopFlag
+from tanbo_engine.chance import believable
 from tanbo_engine.game import Game
 from tanbo_engine.patience import Patience
 from tanbo_engine.rules import Position
@@ -145,7 +146,9 @@ class SearchPlayer:
         """
         self._search = _make(kind, memory_mb << 20, threads)
         self._seed = seed
-        self._keeps = keep and KINDS[kind] == PUCT
+        self._is_learned = KINDS[kind] == PUCT
+        self._keeps = keep and self._is_learned
+        self._area = 0
         self._last: _Root | None = None
         self._pool: ThreadPoolExecutor | None = None
         # A search whose caller was cancelled may still be on its last visit.
@@ -195,6 +198,7 @@ class SearchPlayer:
         visits than this search may make, so that a limit is one of strength, too.
         """
         key = game.kernel.key
+        self._area = game.size.area
         seed = mix_seed(self._seed, salt, key)
         if isinstance(self._search, AlphaBeta):
             if only:
@@ -271,17 +275,27 @@ class SearchPlayer:
         search = self._search
         return Report(
             point=search.best_move(),
-            value=search.value,
+            value=self._chance(search.value, search.proof),
             visits=search.visits,
             seconds=time.monotonic() - began,
             proof=search.proof,
             variation=tuple(search.principal_variation()),
             candidates=tuple(
-                Candidate(*move, tuple(line))
-                for move, line in zip(search.moves(), search.variations(), strict=True)
+                Candidate(
+                    point, visits, self._chance(value, proof), prior, proof, tuple(line)
+                )
+                for (point, visits, value, prior, proof), line in zip(
+                    search.moves(), search.variations(), strict=True
+                )
             ),
             tree_full=search.is_full,
         )
+
+    def _chance(self, value: float, proof: int) -> float:
+        """Return the win probability that a value of the search stands for."""
+        if proof or not self._is_learned:
+            return value
+        return believable(value, self._area)
 
     async def think(
         self,

@@ -143,6 +143,7 @@ ROOMS = [
     "record",
     "clock",
     "patience",
+    "chance",
     "player",
     "solver",
     "variety",

@@ -3,11 +3,21 @@ from pathlib import Path
 import pytest
 
 from tanbo_engine import selfplay
+from tanbo_engine.chance import slope_for
 from tanbo_engine.selfplay import Batch, Look, SelfGame, Source
 
 from .support import run
 
-QUIET, LOST = Look(0.25, 0, []), Look(0.0, -1, [])
+LOST = Look(0.0, -1, [])
+
+
+def look(chance: float, area: int = 49) -> Look:
+    """Return a look that is told as a chance."""
+    odds = (chance / (1 - chance)) ** (1 / slope_for(area))
+    return Look(odds / (1 + odds), 0, [])
+
+
+QUIET = look(0.25)
 
 
 def write(folder: Path, games: list[SelfGame], **other: object) -> None:
@@ -24,9 +34,9 @@ def game(winner: int, looks: list[Look]) -> SelfGame:
 
 
 def test_chances_are_compared_with_results_by_size(tmp_path: Path) -> None:
-    looks = [QUIET, Look(0.75, 0, [])] * 2
+    looks = [QUIET, look(0.75)] * 2
     write(tmp_path, [game(0, looks), *[game(1, looks)] * 3])
-    write(tmp_path, [game(1, [QUIET])], setup="classic-19x19")
+    write(tmp_path, [game(1, [look(0.25, 361)])], setup="classic-19x19")
     done = run("calibrate.py", tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -34,11 +44,12 @@ def test_chances_are_compared_with_results_by_size(tmp_path: Path) -> None:
     assert "| 20 to 30% | 25.0%: 25.0% (8) | 25.0%: 0.0% (1) |" in lines
     assert "| 70 to 80% | 75.0%: 75.0% (8) |  |" in lines
     assert "| Brier score | 0.188 | 0.062 |" in lines
+    assert "| slope left | 1.00 | - |" in lines
     assert "| positions, games | 16, 4 | 1, 1 |" in lines
 
 
 def test_proved_results_are_no_forecasts_but_reasons_to_resign(tmp_path: Path) -> None:
-    hopeless, hope = Look(0.01, 0, []), Look(0.5, 0, [])
+    hopeless, hope = look(0.01), look(0.5)
     gives_up = [hopeless, hope] * 2 + [LOST, hope]
     wavers = [hopeless, hope] * 2 + [QUIET, hope] + [hopeless, hope] * 2
     write(tmp_path, [game(0, gives_up), game(1, gives_up), game(0, wavers)])
