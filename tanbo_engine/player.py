@@ -273,20 +273,27 @@ class SearchPlayer:
 
     def _report(self, began: float) -> Report:
         search = self._search
+        # Other threads may search on: what belongs together is read but once.
+        moves = search.moves()
+        lines = {line[0]: tuple(line) for line in search.variations()}
+        best = moves[0][0]
         return Report(
-            point=search.best_move(),
+            point=best,
             value=self._chance(search.value, search.proof),
             visits=search.visits,
             seconds=time.monotonic() - began,
             proof=search.proof,
-            variation=tuple(search.principal_variation()),
+            variation=lines[best],
             candidates=tuple(
                 Candidate(
-                    point, visits, self._chance(value, proof), prior, proof, tuple(line)
+                    point,
+                    visits,
+                    self._chance(value, proof),
+                    prior,
+                    proof,
+                    lines[point],
                 )
-                for (point, visits, value, prior, proof), line in zip(
-                    search.moves(), search.variations(), strict=True
-                )
+                for point, visits, value, prior, proof in moves
             ),
             tree_full=search.is_full,
         )

@@ -198,6 +198,9 @@ def test_a_game_with_a_kept_tree_and_threads_comes_to_its_end() -> None:
         limits, stream = Limits(visits=2000), Stream(told.append, 0.001)
         report = own.search(game, limits, StopFlag(), stream=stream)
         assert report.visits >= 2000 or report.proof != 0
+        for each in (*told, report):
+            assert each.point == each.variation[0] == each.candidates[0].point
+            assert all(move.variation[0] == move.point for move in each.candidates)
         assert all(
             0 <= move.value <= 1 for each in [*told, report] for move in each.candidates
         )
