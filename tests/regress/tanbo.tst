@@ -87,7 +87,7 @@
 370 tanbo-legal_moves
 #? [A2 B1 B3 C2]
 380 reg_genmove b
-#? [A2]
+#? [A2|B1|B3|C2]
 390 gogui-play_sequence b A2 w B1 b B3 w C2
 #? []
 400 tanbo-legal_moves
