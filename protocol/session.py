@@ -266,10 +266,13 @@ class Session:
     async def think(self) -> Report:
         """Search within the limits of a move, to show what is found; at full strength.
 
-        The game is not over. An interrupt may end it.
+        A forced move is searched, too. The game is not over. An interrupt may end it.
         """
         limits = self._limits(self.settings.nodes)._replace(early=None)
-        return await self._watched(self.begin(), limits, None, _LIVE_SECONDS)
+        report = await self._search(self.begin(), limits, self.live or _tell_nobody)
+        if self.live is not None:
+            await self.live(None)
+        return report
 
     async def choose(
         self,
@@ -423,6 +426,10 @@ def _player(settings: config.Settings, seed: int) -> SearchPlayer:
     """Return the player that the settings ask for."""
     threads = config.thread_count(settings.threads, settings.seed)
     return SearchPlayer(settings.memory, seed, settings.player, threads, keep=True)
+
+
+async def _tell_nobody(report: Report) -> None:
+    """Tell nobody: only a search that is not told of at all may skip a forced move."""
 
 
 def _show_nobody(text: str) -> None:
