@@ -227,6 +227,7 @@ cdef int random_game(Board* b, Random* random) noexcept nogil
 cdef double logistic(double x) noexcept nogil
 cdef double static_value(const Board* b) noexcept nogil
 cdef double learned_value(const Board* b) noexcept nogil
+cdef double learned_logit(const Board* b) noexcept nogil
 cdef void sum_patterns(const Board* b, int32_t* sums) noexcept nogil
 cdef void classify(const Board* b, uint8_t* kinds) noexcept nogil
 cdef int centre_of(const Board* b, Index cell, Index kind) noexcept nogil
@@ -242,6 +243,9 @@ cdef void look_ahead(const Board* b, Index cell, Effect* effect) noexcept nogil
 cdef double move_weight(const Board* b, Index cell) noexcept nogil
 cdef Index effect_number(const Effect* effect) noexcept nogil
 cdef double learned_weight(const Board* b, const uint8_t* kinds, Index cell) noexcept nogil
+cdef Index learned_log(
+    const Board* b, const uint8_t* kinds, Index cell, const Effect* effect
+) noexcept nogil
 cdef Index choose_rollout_move(const Board* b, Random* random) noexcept nogil
 cdef void choose_recipe(Recipe* recipe, const Board* b, int kind) noexcept nogil
 cdef double rollout(Board* b, Random* random, const Recipe* recipe) noexcept nogil

@@ -751,15 +751,21 @@ def static_value(b):
 
 
 def learned_value(b):
-    """Return Black's win probability by the learned weights; exact after the end.
-
-    Sums over all cells what their local patterns are worth, in `LANES` lanes, and lets
-    a small network judge the sums and a few counts; from the side to move.
-    """
+    """Return Black's win probability by the learned weights; exact after the end."""
     if b.roots[BLACK] == 0:
         return 0
     if b.roots[WHITE] == 0:
         return 1
+    value: cython.double = logistic(learned_logit(b))
+    return value if b.to_move == BLACK else 1 - value
+
+
+def learned_logit(b):
+    """Return the log odds that the side to move wins a game that is not over.
+
+    Sums over all cells what their local patterns are worth, in `LANES` lanes, and lets
+    a small network judge the sums and a few counts.
+    """
     us: Index = b.to_move
     them: Index = 1 - us
     sums: int32_t[PATTERN_LANES]
@@ -776,8 +782,7 @@ def learned_value(b):
     inputs[PATTERN_LANES + 4] = 2 * b.roots[us] / side
     inputs[PATTERN_LANES + 5] = 2 * b.roots[them] / side
     inputs[PATTERN_LANES + 6] = side / 10
-    value: cython.double = logistic(network(inputs))
-    return value if us == BLACK else 1 - value
+    return network(inputs)
 
 
 def sum_patterns(b, sums):
@@ -931,15 +936,18 @@ def effect_number(effect):
 
 
 def learned_weight(b, kinds, cell):
-    """Return the same by the learned policy: of the pattern and of the effect.
-
-    `kinds` is what `classify` wrote.
-    """
+    """Return the same by the learned policy; `kinds` is what `classify` wrote."""
     effect: Effect
     look_ahead(b, cell, cython.address(effect))
-    log: Index = POLICY_MIDDLE + policy_weights[pattern_at(b, kinds, cell)]
-    log += effect_weights[effect_number(cython.address(effect))]
-    return policy_table[max(0, min(log, POLICY_SIZE - 1))]
+    log: Index = learned_log(b, kinds, cell, cython.address(effect))
+    return policy_table[POLICY_MIDDLE + log]
+
+
+def learned_log(b, kinds, cell, effect):
+    """Return the logarithm of the weight, in `POLICY_STEPS`: of pattern and effect."""
+    log: Index = policy_weights[pattern_at(b, kinds, cell)]
+    log += effect_weights[effect_number(effect)]
+    return max(-POLICY_MIDDLE, min(log, POLICY_MIDDLE))
 
 
 def choose_rollout_move(b, random):
