@@ -4,24 +4,29 @@
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from tanbo_engine._kernel cimport (
-    BASE_SCALE,
     BLACK,
     CELLS,
-    GROWTH_SCALE,
-    SUM,
+    POLICY_MIDDLE,
     WHITE,
     Board,
+    Effect,
     Index,
     Position,
     Random,
     StopFlag,
     Undo,
     board_key,
-    copy_board,
+    classify,
+    is_single,
+    learned_log,
+    learned_logit,
+    learned_weight,
+    look_ahead,
+    policy_table,
+    require_weights,
     key_change,
     logistic,
     make_move,
-    move_weight,
     natural_log,
     random_below,
     rebuild,
@@ -35,18 +40,7 @@ cdef enum:
     PROVEN = 28000         # a win or loss from here on; no evaluation is half of it
     WIN = 30000            # a win at once; one less for each ply to it
     INFINITE = 32000
-
-    # The evaluation: as STONE_WEIGHT and ROOT_WEIGHT of the kernel
-    QUARTERS = 4           # one growth point
-    STONE_QUARTERS = 1
-    ROOT_QUARTERS = 2
-    FRACTION = 1 << 16     # what scales are multiplied by, to be whole numbers
-    AREA = 2 * CELLS       # more than the growth points of both sides
-    DOUBT = 300            # scores so near the window are looked at more closely:
-    PLAY_ON = 4            # after so many plies
-    LIKELY = 3000          # score of a game that is over by then
-    PROMISE = 1 << 14      # of each growth point gained, for the choice of these plies
-    PROMISE_REMOVAL = 1 << 18
+    MOST_SCORE = 10000     # of an evaluation
 
     # The line
     MAX_PLY = 128
@@ -85,13 +79,6 @@ cdef enum:
     UPPER = 1              # the score is this or less,
     LOWER = 2              # this or more,
     EXACT = 3              # this
-
-# What a placement does to the numbers of growth points, if it removes nothing.
-ctypedef struct Effect:
-    Index own          # more of the side to move
-    Index taken        # fewer of the enemy: 0 or 1
-    bint removes       # an enemy root goes
-    bint loses         # an own root goes
 
 # What is known about a position; 16 bytes.
 ctypedef struct Entry:
@@ -148,24 +135,17 @@ ctypedef struct Stack:
     int score          # of the last finished iteration
     int choice_count
     Board board        # the position on top
-    Board scratch      # for playing on from it
     Frame frames[MAX_PLY]
     Choice choices[CELLS]
     int32_t history[2][CELLS]   # refutations by colour and cell
     Move pool[MAX_PLY * CELLS]  # where frames keep their moves
 
 # 1 Tables
-cdef int scale[AREA]
 cdef int reductions[REDUCTIONS][REDUCTIONS]
 cdef void fill_tables() noexcept nogil
 
 # 2 Evaluation
 cdef int evaluate(const Board* b) noexcept nogil
-cdef int near_horizon(Stack* s, int alpha, int beta) noexcept nogil
-cdef int last_ply(Stack* s, int beta) noexcept nogil
-cdef int play_on(Stack* s) noexcept nogil
-cdef Index promising_move(const Stack* s, const Board* b) noexcept nogil
-cdef int score_of_move(Stack* s, Index cell) noexcept nogil
 cdef int value_at(const Board* b, int ply) noexcept nogil
 
 # 3 A search from outside
@@ -179,9 +159,11 @@ cdef int best_choice(const Stack* s) noexcept nogil
 # 4 One position of the line
 cdef void search_on(Stack* s, uint64_t end, StopFlag stop) noexcept nogil
 cdef void enter(Stack* s) noexcept nogil
+cdef bint is_clear(Stack* s, const Frame* f, const Board* b) noexcept nogil
 cdef void open_frame(Frame* f) noexcept nogil
 cdef void list_moves(Stack* s, Frame* f, uint16_t hash_cell) noexcept nogil
 cdef void advance(Stack* s) noexcept nogil
+cdef bint is_late(const Stack* s, const Frame* f) noexcept nogil
 cdef void bring_forward(Frame* f) noexcept nogil
 cdef int reduction_of(const Frame* f) noexcept nogil
 cdef void push(Stack* s) noexcept nogil

@@ -22,18 +22,19 @@ from cython.cimports.libc.string import memmove, memset
 
 COMPILED: bool = cython.compiled
 
+P = cython.declare(cython.int[32])
+
+def set_p(i, v):
+    P[i] = v
+
 # ---------------------------------------------------------------------------------
 # 1 Tables
 
 
 def fill_tables():
-    """Fill the scale of evaluations and the reductions of late moves."""
+    """Fill the reductions of late moves."""
     i: cython.int
     k: cython.int
-    for i in range(AREA):
-        scale[i] = cython.cast(
-            cython.int, FRACTION * (UNIT / QUARTERS) / (BASE_SCALE + GROWTH_SCALE * i)
-        )
     for i in range(1, REDUCTIONS):
         for k in range(1, REDUCTIONS):
             reductions[i][k] = cython.cast(cython.int, natural_log(i) * natural_log(k))
@@ -41,205 +42,12 @@ def fill_tables():
 
 # ---------------------------------------------------------------------------------
 # 2 Evaluation
-#
-# That of the kernel before its logistic function, in whole numbers: leads are counted
-# in quarters of a growth point.
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def scaled(lead: Index, points: Index) -> cython.int:
-    """Return the score of a lead where both sides have so many growth points."""
-    return lead * scale[points] / FRACTION
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def lead_of(b: cython.pointer(cython.const[Board])) -> Index:
-    """Return the lead of the side to move."""
-    me: Index = b.to_move
-    other: Index = 1 - me
-    return (
-        QUARTERS * (b.count[me] - b.count[other])
-        + STONE_QUARTERS * (b.stones[me] - b.stones[other])
-        + ROOT_QUARTERS * (b.roots[me] - b.roots[other])
-    )
 
 
 def evaluate(b):
-    """Return the score of a game that is not over; far from `PROVEN` either way.
-
-    Another evaluation may take its place if `last_ply` makes all its moves then.
-    """
-    return scaled(lead_of(b), b.count[BLACK] + b.count[WHITE])
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def is_growth_point(word: uint32_t) -> cython.bint:
-    """Tell what `is_single` of the kernel does, without a call."""
-    return word >> 12 == 1
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def look(b: cython.pointer(cython.const[Board]), cell: Index) -> Effect:
-    """Return what a placement of the side to move does, from its four neighbours.
-
-    As `move_weight` of the kernel looks at it, but in numbers, and without a call.
-    """
-    color: Index = b.to_move
-    root: Index = b.word[color][cell] & SUM
-    around: Index[4]
-    around[:] = [-b.stride, -1, 1, b.stride]
-    spoilt: Index[4]
-    spoilt_count: Index = 0
-    gain: Index = -1  # the cell itself
-    word: uint32_t
-    hits: Index
-    i: Index
-    k: Index
-    effect: Effect
-    for k in range(4):
-        word = b.word[color][cell + around[k]]
-        gain += word == 0
-        if is_growth_point(word):
-            if (word & SUM) == root:
-                gain -= 1
-            else:
-                spoilt[spoilt_count] = word & SUM
-                spoilt_count += 1
-    word = b.word[1 - color][cell]
-    effect.taken = is_growth_point(word)
-    effect.removes = effect.taken != 0 and b.growth[word & SUM] == 1
-    effect.loses = b.growth[root] + gain == 0
-    effect.own = gain - spoilt_count
-    for k in range(spoilt_count):
-        hits = 1
-        for i in range(k):
-            hits += spoilt[i] == spoilt[k]
-        if hits == b.growth[spoilt[k]]:
-            effect.loses = True
-    return effect
-
-
-def near_horizon(s, alpha, beta):
-    """Return the score of the position on top, one ply before the horizon.
-
-    Step 1  Search that ply. A proof stands, and what is outside the window by more
-            than `DOUBT`.
-    Step 2  Where it matters, growth points in the middle of a fight judge badly: play
-            on a few plies and evaluate then.
-    """
-    score: cython.int = last_ply(s, beta + DOUBT)
-    if abs(score) < PROVEN and alpha - DOUBT < score < beta + DOUBT:
-        return play_on(s)
-    return score
-
-
-def last_ply(s, beta):
-    """Return the score of the position on top, searched one ply deep.
-
-    Step 1  Moves that remove nothing change the evaluation by what `look` says: they
-            need not be made, which is what makes the last ply cheap.
-    Step 2  The others, which are few, are made.
-    Step 3  A score that reaches beta ends it.
-    """
-    b: cython.pointer(Board) = cython.address(s.board)
-    lead: Index = lead_of(b) + STONE_QUARTERS
-    points: Index = b.count[BLACK] + b.count[WHITE]
-    count: Index = b.count[b.to_move]
-    cells: cython.pointer(uint16_t) = b.legal[b.to_move]
-    removing: uint16_t[CELLS]
-    removing_count: Index = 0
-    best: cython.int = -INFINITE
-    effect: Effect
-    i: Index
-    for i in range(count):  # Step 1
-        effect = look(b, cells[i])
-        if effect.removes or effect.loses:
-            removing[removing_count] = cells[i]
-            removing_count += 1
-            continue
-        best = max(
-            best,
-            scaled(
-                lead + QUARTERS * (effect.own + effect.taken),
-                points + effect.own - effect.taken,
-            ),
-        )
-        if best >= beta:
-            return best
-    for i in range(removing_count):  # Step 2
-        best = max(best, score_of_move(s, removing[i]))
-        if best >= beta:
-            return best
-    return best
-
-
-def play_on(s):
-    """Return the evaluation after a few promising moves of both sides.
-
-    It is the mean after the last two plies, because the side that has just moved looks
-    better than it is. A game that ends on the way is a good sign, but no proof.
-    """
-    b: cython.pointer(Board) = cython.address(s.scratch)
-    me: Index = s.board.to_move
-    sum: cython.int = 0
-    value: cython.int
-    ply: cython.int
-    copy_board(b, cython.address(s.board))
-    for ply in range(PLAY_ON):
-        make_move(b, promising_move(s, b), cython.NULL)
-        if b.roots[me] == 0:
-            return -LIKELY
-        if b.roots[1 - me] == 0:
-            return LIKELY
-        if ply >= PLAY_ON - 2:
-            value = evaluate(b)
-            sum += value if b.to_move == me else -value
-    return sum / 2
-
-
-def promising_move(s, b):
-    """Return the move that looks best on its own; see `list_moves`."""
-    me: Index = b.to_move
-    cells: cython.pointer(uint16_t) = b.legal[me]
-    best: Index = 0
-    most: cython.int = -TABLE_ORDER
-    order: cython.int
-    effect: Effect
-    i: Index
-    for i in range(b.count[me]):
-        effect = look(b, cells[i])
-        order = PROMISE * (effect.own + effect.taken) + s.history[me][cells[i]]
-        if effect.loses:
-            order -= PROMISE_REMOVAL
-        elif effect.removes:
-            order += PROMISE_REMOVAL
-        if order > most:
-            most = order
-            best = cells[i]
-    return best
-
-
-def score_of_move(s, cell):
-    """Return the evaluation of a move by making it."""
-    b: cython.pointer(Board) = cython.address(s.board)
-    value: cython.int
-    undo: Undo
-    make_move(b, cell, cython.address(undo))
-    value = -value_at(b, s.ply + 1)
-    unmake_move(b, cython.address(undo))
-    return value
+    """Return the score of a game that is not over; far from `PROVEN` either way."""
+    score: cython.int = cython.cast(cython.int, UNIT * learned_logit(b))
+    return max(-MOST_SCORE, min(score, MOST_SCORE))
 
 
 def value_at(b, ply):
@@ -263,8 +71,7 @@ def begin(s, seed):
     s.full = False
     s.score = evaluate(b)
     s.depth = 1
-    s.margin = MARGIN
-    s.scratch = s.board
+    s.margin = P[5]
     memset(s.history, 0, cython.sizeof(s.history))
     for i in range(MAX_PLY):
         s.frames[i].killer[0] = s.frames[i].killer[1] = 0
@@ -280,14 +87,16 @@ def list_choices(s, seed):
     b: cython.pointer(Board) = cython.address(s.board)
     random: Random
     choice: Choice
+    kinds: uint8_t[CELLS]
     total: cython.double = 0
     i: cython.int
     k: cython.int
     seed_random(cython.address(random), seed)
     s.choice_count = b.count[b.to_move]
+    classify(b, kinds)
     for i in range(s.choice_count):
         choice.cell = b.legal[b.to_move][i]
-        choice.prior = move_weight(b, choice.cell)
+        choice.prior = learned_weight(b, kinds, choice.cell)
         choice.nodes = 0
         choice.score = s.score
         choice.proof = 0
@@ -332,7 +141,7 @@ def end_iteration(s):
         s.state = FINISHED
     elif not is_low and not is_high:  # Step 2
         s.score = f.best
-        s.margin = MARGIN
+        s.margin = P[5]
         if s.depth == MOST_DEPTH:
             s.state = FINISHED
             return
@@ -340,7 +149,7 @@ def end_iteration(s):
         if s.depth < FIRST_WINDOW:
             begin_iteration(s, -INFINITE, INFINITE)
         else:
-            begin_iteration(s, f.best - MARGIN, f.best + MARGIN)
+            begin_iteration(s, f.best - P[5], f.best + P[5])
     else:  # Step 3
         s.margin *= 4
         if s.margin > MOST_MARGIN:
@@ -421,9 +230,6 @@ def enter(s):
     if is_over or f.depth <= 0 or s.ply == MAX_PLY - 1:  # Step 1
         give_back(s, value_at(b, s.ply))
         return
-    if f.depth == 1:
-        give_back(s, near_horizon(s, f.alpha, f.beta))
-        return
     f.key ^= key_change(b, cython.address((f - 1).undo))  # Step 2
     entry = probe(s, f.key)
     if entry != cython.NULL:
@@ -431,10 +237,24 @@ def enter(s):
             give_back(s, score_here(entry, s.ply))
             return
         hash_cell = entry.cell
+    if is_clear(s, f, b):
+        return
     f.moves = (f - 1).moves + (f - 1).count  # Step 3
     list_moves(s, f, hash_cell)
     open_frame(f)
     advance(s)
+
+
+def is_clear(s, f, b):
+    """Cut where the evaluation is far outside the window."""
+    value: cython.int
+    if f.beta != f.alpha + 1 or abs(f.beta) >= PROVEN or f.depth > P[0]:
+        return False
+    value = evaluate(b)
+    if value - P[1] - P[2] * f.depth >= f.beta or value + P[3] + P[4] * f.depth <= f.alpha:
+        give_back(s, value)
+        return True
+    return False
 
 
 def open_frame(f):
@@ -446,42 +266,35 @@ def open_frame(f):
 
 
 def list_moves(s, f, hash_cell):
-    """List the moves of the position on top, with what their order depends on.
-
-    Step 1  The move of the table.
-    Step 2  Removals of enemy roots.
-    Step 3  The two moves that last refuted a position at this ply.
-    Step 4  Moves that remove nothing: by the change in growth points, and by how often
-            they refuted other positions.
-    Step 5  Moves that lose an own root.
-    """
+    """List the moves of the position on top, with what their order depends on."""
     b: cython.pointer(Board) = cython.address(s.board)
     me: Index = b.to_move
     move: cython.pointer(Move) = f.moves
     effect: Effect
+    kinds: uint8_t[CELLS]
+    total: cython.double = 0
+    log: Index
     i: cython.int
     f.count = b.count[me]
+    classify(b, kinds)
     for i in range(f.count):
         move.cell = b.legal[me][i]
-        effect = look(b, move.cell)
-        move.quiet = not effect.removes and not effect.loses
-        move.order = CHANGE_ORDER * (effect.own + effect.taken)
-        move.order += s.history[me][move.cell]
+        look_ahead(b, move.cell, cython.address(effect))
+        log = learned_log(b, kinds, move.cell, cython.address(effect))
+        total += policy_table[POLICY_MIDDLE + log]
+        move.quiet = effect.left > 0 and effect.loses == 0 and effect.takes < 3
+        move.order = log * P[6] + s.history[me][move.cell]
         if move.cell == hash_cell:
             move.order = TABLE_ORDER
-        elif effect.loses:
-            move.order += LOSS_ORDER
-        elif effect.removes:
-            move.order += REMOVAL_ORDER
         elif move.cell == f.killer[0] or move.cell == f.killer[1]:
-            move.order += KILLER_ORDER
+            move.order += P[7]
         move += 1
 
 
 def advance(s):
     """Make the next move of the position on top, or finish it."""
     f: cython.pointer(Frame) = cython.address(s.frames[s.ply])
-    if f.index == f.count:
+    if f.index == f.count or is_late(s, f):
         finish(s)
         return
     if s.ply == 0:
@@ -496,6 +309,17 @@ def advance(s):
         f.mode = FULL
     make_move(cython.address(s.board), f.moves[f.index].cell, cython.address(f.undo))
     push(s)
+
+
+def is_late(s, f):
+    """Tell whether the moves that are left are not worth a try."""
+    return (
+        s.ply > 0
+        and f.beta == f.floor + 1
+        and f.depth <= P[8]
+        and f.index >= P[9] + P[10] * f.depth * f.depth
+        and f.best > -PROVEN
+    )
 
 
 def bring_forward(f):
@@ -513,14 +337,11 @@ def bring_forward(f):
 
 def reduction_of(f):
     """Return how many plies less the move under way is searched at first."""
-    move: cython.pointer(Move) = cython.address(f.moves[f.index])
     plies: cython.int
-    if f.index < FIRST_LATE or f.depth < LEAST_REDUCED:
+    if f.index < P[12] or f.depth < P[13]:
         return 0
-    plies = reductions[min(f.depth, REDUCTIONS - 1)][min(f.index, REDUCTIONS - 1)]
-    if not move.quiet or move.order >= KILLER_ORDER:
-        plies -= 1
-    return max(0, min(plies, f.depth - 2))
+    plies = reductions[min(f.depth, REDUCTIONS - 1)][min(f.index, REDUCTIONS - 1)] * P[11] / 100
+    return max(0, min(plies, f.depth - P[14]))
 
 
 def push(s):
@@ -738,6 +559,7 @@ class AlphaBeta:
         """
         if position.winner >= 0:
             raise ValueError("the game is over: there is nothing to search")
+        require_weights()
         s: cython.pointer(Stack) = cython.address(self.stack)
         if s.table == cython.NULL:
             self.take_memory()
@@ -873,22 +695,6 @@ class AlphaBeta:
             lines[line[0]] = line
         return [lines[move[0]] for move in self.moves()]
 
-    def check(self):
-        """Compare `last_ply`, where the search is now, with making every move.
-
-        Returns:
-            An empty text, or what differs: for tests.
-        """
-        s: cython.pointer(Stack) = cython.address(self.stack)
-        b: cython.pointer(Board) = cython.address(s.board)
-        i: cython.int
-        if b.roots[BLACK] == 0 or b.roots[WHITE] == 0:
-            return ""
-        cells = [b.legal[b.to_move][i] for i in range(b.count[b.to_move])]
-        made = max([score_of_move(s, cell) for cell in cells])
-        quick = last_ply(s, INFINITE)
-        return "" if quick == made else f"last ply: {quick}, made: {made}"
-
     def line_from(self, cell):
         """Return the points of best play from a move of the searched position."""
         s: cython.pointer(Stack) = cython.address(self.stack)
@@ -898,7 +704,7 @@ class AlphaBeta:
         entry: cython.pointer(Entry)
         undo: Undo
         line = []
-        while is_growth_point(b.word[b.to_move][cell]) and len(line) < MAX_PLY:
+        while is_single(b.word[b.to_move][cell]) and len(line) < MAX_PLY:
             line.append(self.position.point_of(cell))
             make_move(b, cell, cython.address(undo))
             key ^= key_change(b, cython.address(undo))
@@ -909,4 +715,19 @@ class AlphaBeta:
         return line
 
 
+P[0] = 3
+P[1] = 0
+P[2] = 300
+P[3] = 0
+P[4] = 300
+P[5] = 60
+P[6] = 64
+P[7] = 32768
+P[8] = 0
+P[9] = 4
+P[10] = 2
+P[11] = 100
+P[12] = 3
+P[13] = 3
+P[14] = 2
 fill_tables()
