@@ -80,6 +80,13 @@ cdef enum:
     LOWER = 2              # this or more,
     EXACT = 3              # this
 
+cdef extern from *:
+    """
+    #define CACHE_MASK 0xFFFFULL
+    #define KEY_MASK (~0xFFFFULL)
+    """
+    const uint64_t CACHE_MASK, KEY_MASK
+
 # What is known about a position; 16 bytes.
 ctypedef struct Entry:
     uint64_t key
@@ -135,6 +142,7 @@ ctypedef struct Stack:
     int score          # of the last finished iteration
     int choice_count
     Board board        # the position on top
+    uint64_t known[1 << 16]
     Frame frames[MAX_PLY]
     Choice choices[CELLS]
     int32_t history[2][CELLS]   # refutations by colour and cell
@@ -146,7 +154,8 @@ cdef void fill_tables() noexcept nogil
 
 # 2 Evaluation
 cdef int evaluate(const Board* b) noexcept nogil
-cdef int value_at(const Board* b, int ply) noexcept nogil
+cdef int judge(Stack* s, const Board* b, uint64_t key) noexcept nogil
+cdef int value_at(Stack* s, const Board* b, int ply) noexcept nogil
 
 # 3 A search from outside
 cdef void begin(Stack* s, uint64_t seed) noexcept nogil

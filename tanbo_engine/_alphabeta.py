@@ -50,13 +50,24 @@ def evaluate(b):
     return max(-MOST_SCORE, min(score, MOST_SCORE))
 
 
-def value_at(b, ply):
+def judge(s, b, key):
+    """Return the evaluation, from the cache if it is there."""
+    slot: cython.pointer(uint64_t) = cython.address(s.known[key & CACHE_MASK])
+    score: cython.int
+    if (slot[0] ^ key) & KEY_MASK == 0:
+        return cython.cast(int16_t, (slot[0] & 0xFFFF))
+    score = evaluate(b)
+    slot[0] = (key & KEY_MASK) | cython.cast(uint16_t, score)
+    return score
+
+
+def value_at(s, b, ply):
     """Return the score of a position so many plies away: exact if the game is over."""
     if b.roots[b.to_move] == 0:
         return ply - WIN
     if b.roots[1 - b.to_move] == 0:
         return WIN - ply
-    return evaluate(b)
+    return judge(s, b, s.frames[ply].key)
 
 
 # ---------------------------------------------------------------------------------
@@ -226,11 +237,11 @@ def enter(s):
     hash_cell: uint16_t = 0
     s.nodes += 1
     s.choices[s.frames[0].index].nodes += 1
+    f.key ^= key_change(b, cython.address((f - 1).undo))  # Step 2
     is_over: cython.bint = b.roots[BLACK] == 0 or b.roots[WHITE] == 0
     if is_over or f.depth <= 0 or s.ply == MAX_PLY - 1:  # Step 1
-        give_back(s, value_at(b, s.ply))
+        give_back(s, value_at(s, b, s.ply))
         return
-    f.key ^= key_change(b, cython.address((f - 1).undo))  # Step 2
     entry = probe(s, f.key)
     if entry != cython.NULL:
         if is_enough(s, entry):
@@ -250,7 +261,7 @@ def is_clear(s, f, b):
     value: cython.int
     if f.beta != f.alpha + 1 or abs(f.beta) >= PROVEN or f.depth > P[0]:
         return False
-    value = evaluate(b)
+    value = judge(s, b, f.key)
     if value - P[1] - P[2] * f.depth >= f.beta or value + P[3] + P[4] * f.depth <= f.alpha:
         give_back(s, value)
         return True
