@@ -86,6 +86,7 @@ cdef extern from *:
     #define KEY_MASK (~0xFFFFULL)
     """
     const uint64_t CACHE_MASK, KEY_MASK
+    void prefetch "__builtin_prefetch"(const void*) noexcept nogil
 
 # What is known about a position; 16 bytes.
 ctypedef struct Entry:

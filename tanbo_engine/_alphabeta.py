@@ -238,9 +238,12 @@ def enter(s):
     s.nodes += 1
     s.choices[s.frames[0].index].nodes += 1
     f.key ^= key_change(b, cython.address((f - 1).undo))  # Step 2
+    prefetch(s.table + BUCKET * (f.key & s.mask))
     is_over: cython.bint = b.roots[BLACK] == 0 or b.roots[WHITE] == 0
     if is_over or f.depth <= 0 or s.ply == MAX_PLY - 1:  # Step 1
         give_back(s, value_at(s, b, s.ply))
+        return
+    if is_clear(s, f, b):
         return
     entry = probe(s, f.key)
     if entry != cython.NULL:
@@ -248,8 +251,6 @@ def enter(s):
             give_back(s, score_here(entry, s.ply))
             return
         hash_cell = entry.cell
-    if is_clear(s, f, b):
-        return
     f.moves = (f - 1).moves + (f - 1).count  # Step 3
     list_moves(s, f, hash_cell)
     open_frame(f)
