@@ -14,6 +14,7 @@ from tanbo_engine._kernel cimport (
     Position,
     Random,
     StopFlag,
+    Survey,
     Undo,
     board_key,
     classify,
@@ -21,6 +22,8 @@ from tanbo_engine._kernel cimport (
     learned_log,
     learned_logit,
     learned_weight,
+    logit_after,
+    take_survey,
     look_ahead,
     policy_table,
     require_weights,
@@ -117,6 +120,8 @@ ctypedef struct Frame:
     int reduction
     uint16_t best_cell
     uint16_t killer[2]
+    bint surveyed
+    Survey survey
     Undo undo          # of the move under way
 
 # A move of the position to search. The first is the best that is known.

@@ -56,7 +56,11 @@ def judge(s, b, key):
     score: cython.int
     if (slot[0] ^ key) & KEY_MASK == 0:
         return cython.cast(int16_t, (slot[0] & 0xFFFF))
-    score = evaluate(b)
+    if s.ply > 0 and s.frames[s.ply - 1].surveyed and s.frames[s.ply - 1].undo.removed_count == 0:
+        score = cython.cast(cython.int, UNIT * logit_after(b, cython.address(s.frames[s.ply - 1].survey), cython.address(s.frames[s.ply - 1].undo)))
+        score = max(-MOST_SCORE, min(score, MOST_SCORE))
+    else:
+        score = evaluate(b)
     slot[0] = (key & KEY_MASK) | cython.cast(uint16_t, score)
     return score
 
@@ -274,6 +278,7 @@ def open_frame(f):
     f.floor = f.alpha
     f.best = -INFINITE
     f.best_cell = 0
+    f.surveyed = False
     f.index = 0
 
 
@@ -319,6 +324,9 @@ def advance(s):
     f.mode = SCOUT if f.reduction == 0 else REDUCED
     if f.index == 0:
         f.mode = FULL
+    if f.index == P[15] and f.depth <= P[0] + 1 and f.count > 2:
+        take_survey(cython.address(s.board), cython.address(f.survey))
+        f.surveyed = True
     make_move(cython.address(s.board), f.moves[f.index].cell, cython.address(f.undo))
     push(s)
 
@@ -742,4 +750,5 @@ P[11] = 100
 P[12] = 3
 P[13] = 3
 P[14] = 2
+P[15] = 1
 fill_tables()
