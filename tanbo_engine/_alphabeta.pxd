@@ -6,7 +6,6 @@ from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from tanbo_engine._kernel cimport (
     BLACK,
     CELLS,
-    POLICY_MIDDLE,
     WHITE,
     Board,
     Effect,
@@ -25,7 +24,6 @@ from tanbo_engine._kernel cimport (
     logit_after,
     take_survey,
     look_ahead,
-    policy_table,
     require_weights,
     key_change,
     logistic,
@@ -44,6 +42,7 @@ cdef enum:
     WIN = 30000            # a win at once; one less for each ply to it
     INFINITE = 32000
     MOST_SCORE = 10000     # of an evaluation
+    KNOWN = 1 << 16        # evaluations that are kept; scores are as many
 
     # The line
     MAX_PLY = 128
@@ -59,15 +58,16 @@ cdef enum:
 
     # Order of moves
     TABLE_ORDER = 1 << 30
-    REMOVAL_ORDER = 1 << 24
-    KILLER_ORDER = 1 << 23
-    LOSS_ORDER = -(1 << 24)
-    CHANGE_ORDER = 1 << 10  # for each growth point gained
+    KILLER_ORDER = 1 << 15
+    POLICY_ORDER = 64      # for each step of the policy
     HISTORY_STEP = 32      # for a refutation, times its bonus
     HISTORY_FADE = 512     # counts stay below HISTORY_STEP * HISTORY_FADE
     MOST_BONUS = 400
 
-    # Windows and reductions: measured in matches
+    # Windows and what is searched less: measured in matches
+    CLEAR_DEPTH = 3        # so near the horizon the evaluation is enough if it is, for
+    CLEAR_ABOVE = 150      # each ply, so far above the window
+    CLEAR_BELOW = 300      # or so far below
     FIRST_WINDOW = 4       # depth of the first iteration that has one
     MARGIN = 60            # half of it
     MOST_MARGIN = 2000
@@ -82,14 +82,6 @@ cdef enum:
     UPPER = 1              # the score is this or less,
     LOWER = 2              # this or more,
     EXACT = 3              # this
-
-cdef extern from *:
-    """
-    #define CACHE_MASK 0xFFFFULL
-    #define KEY_MASK (~0xFFFFULL)
-    """
-    const uint64_t CACHE_MASK, KEY_MASK
-    void prefetch "__builtin_prefetch"(const void*) noexcept nogil
 
 # What is known about a position; 16 bytes.
 ctypedef struct Entry:
@@ -120,8 +112,8 @@ ctypedef struct Frame:
     int reduction
     uint16_t best_cell
     uint16_t killer[2]
-    bint surveyed
-    Survey survey
+    bint is_surveyed
+    Survey survey      # before the move under way
     Undo undo          # of the move under way
 
 # A move of the position to search. The first is the best that is known.
@@ -148,7 +140,7 @@ ctypedef struct Stack:
     int score          # of the last finished iteration
     int choice_count
     Board board        # the position on top
-    uint64_t known[1 << 16]
+    uint64_t known[KNOWN]
     Frame frames[MAX_PLY]
     Choice choices[CELLS]
     int32_t history[2][CELLS]   # refutations by colour and cell
@@ -160,8 +152,10 @@ cdef void fill_tables() noexcept nogil
 
 # 2 Evaluation
 cdef int evaluate(const Board* b) noexcept nogil
-cdef int judge(Stack* s, const Board* b, uint64_t key) noexcept nogil
-cdef int value_at(Stack* s, const Board* b, int ply) noexcept nogil
+cdef int in_units(double logit) noexcept nogil
+cdef int judge(Stack* s) noexcept nogil
+cdef int judge_anew(Stack* s) noexcept nogil
+cdef int value_on_top(Stack* s) noexcept nogil
 
 # 3 A search from outside
 cdef void begin(Stack* s, uint64_t seed) noexcept nogil
@@ -174,11 +168,10 @@ cdef int best_choice(const Stack* s) noexcept nogil
 # 4 One position of the line
 cdef void search_on(Stack* s, uint64_t end, StopFlag stop) noexcept nogil
 cdef void enter(Stack* s) noexcept nogil
-cdef bint is_clear(Stack* s, const Frame* f, const Board* b) noexcept nogil
+cdef bint is_clear(Stack* s) noexcept nogil
 cdef void open_frame(Frame* f) noexcept nogil
 cdef void list_moves(Stack* s, Frame* f, uint16_t hash_cell) noexcept nogil
 cdef void advance(Stack* s) noexcept nogil
-cdef bint is_late(const Stack* s, const Frame* f) noexcept nogil
 cdef void bring_forward(Frame* f) noexcept nogil
 cdef int reduction_of(const Frame* f) noexcept nogil
 cdef void push(Stack* s) noexcept nogil
@@ -189,6 +182,10 @@ cdef void finish(Stack* s) noexcept nogil
 cdef void give_back(Stack* s, int value) noexcept nogil
 
 # 5 The table
+cdef extern from *:
+    void prefetch "__builtin_prefetch"(const void*) noexcept nogil
+
+cdef Entry* bucket_of(const Stack* s, uint64_t key) noexcept nogil
 cdef Entry* probe(const Stack* s, uint64_t key) noexcept nogil
 cdef int score_here(const Entry* entry, int ply) noexcept nogil
 cdef bint is_enough(const Stack* s, const Entry* entry) noexcept nogil

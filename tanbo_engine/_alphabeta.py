@@ -22,11 +22,6 @@ from cython.cimports.libc.string import memmove, memset
 
 COMPILED: bool = cython.compiled
 
-P = cython.declare(cython.int[32])
-
-def set_p(i, v):
-    P[i] = v
-
 # ---------------------------------------------------------------------------------
 # 1 Tables
 
@@ -44,34 +39,56 @@ def fill_tables():
 # 2 Evaluation
 
 
+#
+# That of the kernel before its logistic function, in whole numbers.
+
+
 def evaluate(b):
     """Return the score of a game that is not over; far from `PROVEN` either way."""
-    score: cython.int = cython.cast(cython.int, UNIT * learned_logit(b))
+    return in_units(learned_logit(b))
+
+
+def in_units(logit):
+    """Return the score of log odds."""
+    score: cython.int = cython.cast(cython.int, UNIT * logit)
     return max(-MOST_SCORE, min(score, MOST_SCORE))
 
 
-def judge(s, b, key):
-    """Return the evaluation, from the cache if it is there."""
-    slot: cython.pointer(uint64_t) = cython.address(s.known[key & CACHE_MASK])
+def judge(s):
+    """Return the evaluation of the position on top; it is kept for the next time.
+
+    Many lines lead to the same position just before and at the horizon. An entry is 64
+    bits: those of the key that do not say where it is, and the score.
+    """
+    key: uint64_t = s.frames[s.ply].key
+    known: cython.pointer(uint64_t) = s.known + key % KNOWN
     score: cython.int
-    if (slot[0] ^ key) & KEY_MASK == 0:
-        return cython.cast(int16_t, (slot[0] & 0xFFFF))
-    if s.ply > 0 and s.frames[s.ply - 1].surveyed and s.frames[s.ply - 1].undo.removed_count == 0:
-        score = cython.cast(cython.int, UNIT * logit_after(b, cython.address(s.frames[s.ply - 1].survey), cython.address(s.frames[s.ply - 1].undo)))
-        score = max(-MOST_SCORE, min(score, MOST_SCORE))
-    else:
-        score = evaluate(b)
-    slot[0] = (key & KEY_MASK) | cython.cast(uint16_t, score)
+    if known[0] // KNOWN == key // KNOWN:
+        return cython.cast(int16_t, known[0] % KNOWN)
+    score = judge_anew(s)
+    known[0] = key - key % KNOWN + cython.cast(uint16_t, score)
     return score
 
 
-def value_at(s, b, ply):
-    """Return the score of a position so many plies away: exact if the game is over."""
+def judge_anew(s):
+    """Return the same from what the last move has changed, if that is known."""
+    before: cython.pointer(Frame) = cython.address(s.frames[s.ply - 1])
+    b: cython.pointer(Board) = cython.address(s.board)
+    if not before.is_surveyed or before.undo.removed_count > 0:
+        return evaluate(b)
+    return in_units(
+        logit_after(b, cython.address(before.survey), cython.address(before.undo))
+    )
+
+
+def value_on_top(s):
+    """Return the score of the position on top: exact if the game is over."""
+    b: cython.pointer(Board) = cython.address(s.board)
     if b.roots[b.to_move] == 0:
-        return ply - WIN
+        return s.ply - WIN
     if b.roots[1 - b.to_move] == 0:
-        return WIN - ply
-    return judge(s, b, s.frames[ply].key)
+        return WIN - s.ply
+    return judge(s)
 
 
 # ---------------------------------------------------------------------------------
@@ -86,7 +103,7 @@ def begin(s, seed):
     s.full = False
     s.score = evaluate(b)
     s.depth = 1
-    s.margin = P[5]
+    s.margin = MARGIN
     memset(s.history, 0, cython.sizeof(s.history))
     for i in range(MAX_PLY):
         s.frames[i].killer[0] = s.frames[i].killer[1] = 0
@@ -156,7 +173,7 @@ def end_iteration(s):
         s.state = FINISHED
     elif not is_low and not is_high:  # Step 2
         s.score = f.best
-        s.margin = P[5]
+        s.margin = MARGIN
         if s.depth == MOST_DEPTH:
             s.state = FINISHED
             return
@@ -164,7 +181,7 @@ def end_iteration(s):
         if s.depth < FIRST_WINDOW:
             begin_iteration(s, -INFINITE, INFINITE)
         else:
-            begin_iteration(s, f.best - P[5], f.best + P[5])
+            begin_iteration(s, f.best - MARGIN, f.best + MARGIN)
     else:  # Step 3
         s.margin *= 4
         if s.margin > MOST_MARGIN:
@@ -229,11 +246,11 @@ def search_on(s, end, stop):
 def enter(s):
     """Look at the position on top of the stack.
 
-    Step 1  A finished game has an exact score; at the horizon the evaluation decides,
-            one ply before it `near_horizon`.
-    Step 2  What the table knows may be enough: the same depth or more with a bound
-            that decides, or a proof, which holds at any depth.
-    Step 3  Else list the moves and begin with the most promising one.
+    Step 1  A finished game has an exact score; at the horizon the evaluation decides.
+    Step 2  Just before the horizon an evaluation far outside the window is enough.
+    Step 3  So may be what the table knows: the same depth or more with a bound that
+            decides, or a proof, which holds at any depth.
+    Step 4  Else list the moves and begin with the most promising one.
     """
     f: cython.pointer(Frame) = cython.address(s.frames[s.ply])
     b: cython.pointer(Board) = cython.address(s.board)
@@ -241,36 +258,38 @@ def enter(s):
     hash_cell: uint16_t = 0
     s.nodes += 1
     s.choices[s.frames[0].index].nodes += 1
-    f.key ^= key_change(b, cython.address((f - 1).undo))  # Step 2
-    prefetch(s.table + BUCKET * (f.key & s.mask))
+    f.key ^= key_change(b, cython.address((f - 1).undo))
+    prefetch(bucket_of(s, f.key))  # while the position is evaluated
     is_over: cython.bint = b.roots[BLACK] == 0 or b.roots[WHITE] == 0
     if is_over or f.depth <= 0 or s.ply == MAX_PLY - 1:  # Step 1
-        give_back(s, value_at(s, b, s.ply))
+        give_back(s, value_on_top(s))
         return
-    if is_clear(s, f, b):
+    if f.depth <= CLEAR_DEPTH and f.beta == f.alpha + 1 and is_clear(s):  # Step 2
+        give_back(s, judge(s))
         return
-    entry = probe(s, f.key)
+    entry = probe(s, f.key)  # Step 3
     if entry != cython.NULL:
         if is_enough(s, entry):
             give_back(s, score_here(entry, s.ply))
             return
         hash_cell = entry.cell
-    f.moves = (f - 1).moves + (f - 1).count  # Step 3
+    f.moves = (f - 1).moves + (f - 1).count  # Step 4
     list_moves(s, f, hash_cell)
     open_frame(f)
     advance(s)
 
 
-def is_clear(s, f, b):
-    """Cut where the evaluation is far outside the window."""
-    value: cython.int
-    if f.beta != f.alpha + 1 or abs(f.beta) >= PROVEN or f.depth > P[0]:
+def is_clear(s):
+    """Tell whether a few plies will hardly bring the evaluation into the window."""
+    f: cython.pointer(Frame) = cython.address(s.frames[s.ply])
+    score: cython.int
+    if abs(f.beta) >= PROVEN:
         return False
-    value = judge(s, b, f.key)
-    if value - P[1] - P[2] * f.depth >= f.beta or value + P[3] + P[4] * f.depth <= f.alpha:
-        give_back(s, value)
-        return True
-    return False
+    score = judge(s)
+    return (
+        score >= f.beta + CLEAR_ABOVE * f.depth
+        or score <= f.alpha - CLEAR_BELOW * f.depth
+    )
 
 
 def open_frame(f):
@@ -278,40 +297,47 @@ def open_frame(f):
     f.floor = f.alpha
     f.best = -INFINITE
     f.best_cell = 0
-    f.surveyed = False
     f.index = 0
+    f.is_surveyed = False
 
 
 def list_moves(s, f, hash_cell):
-    """List the moves of the position on top, with what their order depends on."""
+    """List the moves of the position on top, with what their order depends on.
+
+    The move of the table is first. The others come by the learned policy, by how often
+    they refuted other positions, and by whether they were the last to do so at this ply.
+    """
     b: cython.pointer(Board) = cython.address(s.board)
     me: Index = b.to_move
     move: cython.pointer(Move) = f.moves
-    effect: Effect
     kinds: uint8_t[CELLS]
-    total: cython.double = 0
-    log: Index
+    effect: Effect
     i: cython.int
     f.count = b.count[me]
     classify(b, kinds)
     for i in range(f.count):
         move.cell = b.legal[me][i]
         look_ahead(b, move.cell, cython.address(effect))
-        log = learned_log(b, kinds, move.cell, cython.address(effect))
-        total += policy_table[POLICY_MIDDLE + log]
         move.quiet = effect.left > 0 and effect.loses == 0 and effect.takes < 3
-        move.order = log * P[6] + s.history[me][move.cell]
+        move.order = POLICY_ORDER * learned_log(
+            b, kinds, move.cell, cython.address(effect)
+        )
+        move.order += s.history[me][move.cell]
         if move.cell == hash_cell:
             move.order = TABLE_ORDER
         elif move.cell == f.killer[0] or move.cell == f.killer[1]:
-            move.order += P[7]
+            move.order += KILLER_ORDER
         move += 1
 
 
 def advance(s):
-    """Make the next move of the position on top, or finish it."""
+    """Make the next move of the position on top, or finish it.
+
+    A first move often refutes its position, so a survey pays from the second on, if
+    positions after it are to be evaluated.
+    """
     f: cython.pointer(Frame) = cython.address(s.frames[s.ply])
-    if f.index == f.count or is_late(s, f):
+    if f.index == f.count:
         finish(s)
         return
     if s.ply == 0:
@@ -324,22 +350,11 @@ def advance(s):
     f.mode = SCOUT if f.reduction == 0 else REDUCED
     if f.index == 0:
         f.mode = FULL
-    if f.index == P[15] and f.depth <= P[0] + 1 and f.count > 2:
+    if f.index == 1 and f.depth <= CLEAR_DEPTH + 1:
         take_survey(cython.address(s.board), cython.address(f.survey))
-        f.surveyed = True
+        f.is_surveyed = True
     make_move(cython.address(s.board), f.moves[f.index].cell, cython.address(f.undo))
     push(s)
-
-
-def is_late(s, f):
-    """Tell whether the moves that are left are not worth a try."""
-    return (
-        s.ply > 0
-        and f.beta == f.floor + 1
-        and f.depth <= P[8]
-        and f.index >= P[9] + P[10] * f.depth * f.depth
-        and f.best > -PROVEN
-    )
 
 
 def bring_forward(f):
@@ -358,10 +373,10 @@ def bring_forward(f):
 def reduction_of(f):
     """Return how many plies less the move under way is searched at first."""
     plies: cython.int
-    if f.index < P[12] or f.depth < P[13]:
+    if f.index < FIRST_LATE or f.depth < LEAST_REDUCED:
         return 0
-    plies = reductions[min(f.depth, REDUCTIONS - 1)][min(f.index, REDUCTIONS - 1)] * P[11] / 100
-    return max(0, min(plies, f.depth - P[14]))
+    plies = reductions[min(f.depth, REDUCTIONS - 1)][min(f.index, REDUCTIONS - 1)]
+    return min(plies, f.depth - 2)
 
 
 def push(s):
@@ -455,9 +470,14 @@ def give_back(s, value):
 # ones. Scores of wins are kept as seen from their own position, not from the bottom.
 
 
+def bucket_of(s, key):
+    """Return the entries that may be about a position."""
+    return s.table + BUCKET * (key & s.mask)
+
+
 def probe(s, key):
     """Return what this search knows about a position, or NULL."""
-    entry: cython.pointer(Entry) = s.table + BUCKET * (key & s.mask)
+    entry: cython.pointer(Entry) = bucket_of(s, key)
     i: cython.int
     for i in range(BUCKET):
         if entry.key == key and entry.age == s.age:
@@ -490,7 +510,7 @@ def store(s, f):
 
     That is the same position, else one of an earlier search, else the shallowest.
     """
-    bucket: cython.pointer(Entry) = s.table + BUCKET * (f.key & s.mask)
+    bucket: cython.pointer(Entry) = bucket_of(s, f.key)
     entry: cython.pointer(Entry) = bucket
     rank: cython.int
     least: cython.int = INFINITE
@@ -715,6 +735,20 @@ class AlphaBeta:
             lines[line[0]] = line
         return [lines[move[0]] for move in self.moves()]
 
+    def check(self):
+        """Compare the evaluation, where the search is now, with one anew.
+
+        Returns:
+            An empty text, or what differs: for tests.
+        """
+        s: cython.pointer(Stack) = cython.address(self.stack)
+        b: cython.pointer(Board) = cython.address(s.board)
+        if s.ply == 0 or b.roots[BLACK] == 0 or b.roots[WHITE] == 0:
+            return ""
+        found = judge_anew(s)
+        anew = evaluate(b)
+        return "" if found == anew else f"evaluated as {found}, anew {anew}"
+
     def line_from(self, cell):
         """Return the points of best play from a move of the searched position."""
         s: cython.pointer(Stack) = cython.address(self.stack)
@@ -735,20 +769,4 @@ class AlphaBeta:
         return line
 
 
-P[0] = 3
-P[1] = 0
-P[2] = 300
-P[3] = 0
-P[4] = 300
-P[5] = 60
-P[6] = 64
-P[7] = 32768
-P[8] = 0
-P[9] = 4
-P[10] = 2
-P[11] = 100
-P[12] = 3
-P[13] = 3
-P[14] = 2
-P[15] = 1
 fill_tables()

@@ -798,15 +798,22 @@ def sum_patterns(b, sums):
     row: Index
     column: Index
     cell: Index
-    k: Index
-    lanes: cython.pointer(int16_t)
     for row in range(1, b.height + 1):
         cell = row * b.stride
         for column in range(b.width):
             cell += 1
-            lanes = pattern_weights[pattern_at(b, kinds, cell)]
-            for k in range(PATTERN_LANES):
-                sums[k] += lanes[k]
+            add_pattern(pattern_at(b, kinds, cell), sums)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def add_pattern(number: Index, sums: cython.pointer(int32_t)) -> cython.void:
+    """Add the weights of a pattern to the sums."""
+    k: Index
+    for k in range(PATTERN_LANES):
+        sums[k] += pattern_weights[number][k]
 
 
 def take_survey(b, survey):
@@ -814,8 +821,6 @@ def take_survey(b, survey):
     row: Index
     column: Index
     cell: Index
-    k: Index
-    lanes: cython.pointer(int16_t)
     b.to_move = 1 - b.to_move
     classify(b, survey.kinds)
     memset(survey.sums, 0, cython.sizeof(survey.sums))
@@ -824,9 +829,7 @@ def take_survey(b, survey):
         for column in range(b.width):
             cell += 1
             survey.patterns[cell] = pattern_at(b, survey.kinds, cell)
-            lanes = pattern_weights[survey.patterns[cell]]
-            for k in range(PATTERN_LANES):
-                survey.sums[k] += lanes[k]
+            add_pattern(survey.patterns[cell], survey.sums)
     b.to_move = 1 - b.to_move
 
 
