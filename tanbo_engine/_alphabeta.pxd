@@ -18,20 +18,20 @@ from tanbo_engine._kernel cimport (
     board_key,
     classify,
     is_single,
+    key_change,
     learned_log,
     learned_logit,
     learned_weight,
-    logit_after,
-    take_survey,
-    look_ahead,
-    require_weights,
-    key_change,
     logistic,
+    logit_after,
+    look_ahead,
     make_move,
     natural_log,
     random_below,
     rebuild,
+    require_weights,
     seed_random,
+    take_survey,
     unmake_move,
 )
 
@@ -42,7 +42,7 @@ cdef enum:
     WIN = 30000            # a win at once; one less for each ply to it
     INFINITE = 32000
     MOST_SCORE = 10000     # of an evaluation
-    KNOWN = 1 << 16        # evaluations that are kept; scores are as many
+    KNOWN = 1 << 16        # evaluations that are kept, and different scores
 
     # The line
     MAX_PLY = 128
@@ -140,7 +140,7 @@ ctypedef struct Stack:
     int score          # of the last finished iteration
     int choice_count
     Board board        # the position on top
-    uint64_t known[KNOWN]
+    uint64_t known[KNOWN]   # evaluations; see `judge`
     Frame frames[MAX_PLY]
     Choice choices[CELLS]
     int32_t history[2][CELLS]   # refutations by colour and cell

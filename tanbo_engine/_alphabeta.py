@@ -37,8 +37,6 @@ def fill_tables():
 
 # ---------------------------------------------------------------------------------
 # 2 Evaluation
-
-
 #
 # That of the kernel before its logistic function, in whole numbers.
 
@@ -105,6 +103,7 @@ def begin(s, seed):
     s.depth = 1
     s.margin = MARGIN
     memset(s.history, 0, cython.sizeof(s.history))
+    memset(s.known, 0, cython.sizeof(s.known))
     for i in range(MAX_PLY):
         s.frames[i].killer[0] = s.frames[i].killer[1] = 0
     list_choices(s, seed)
@@ -304,8 +303,8 @@ def open_frame(f):
 def list_moves(s, f, hash_cell):
     """List the moves of the position on top, with what their order depends on.
 
-    The move of the table is first. The others come by the learned policy, by how often
-    they refuted other positions, and by whether they were the last to do so at this ply.
+    The move of the table is first. The others come by the learned policy, how often
+    they refuted other positions, and whether they were the last to do so at this ply.
     """
     b: cython.pointer(Board) = cython.address(s.board)
     me: Index = b.to_move
@@ -557,7 +556,7 @@ class AlphaBeta:
 
     Args:
         memory: bound of the table in bytes, of which the largest power of 2 is used;
-            taken at the first `start`. What does not depend on it is less than 2 MB.
+            taken at the first `start`. What does not depend on it is less than 3 MB.
 
     Raises:
         MemoryError: this machine does not give that much.

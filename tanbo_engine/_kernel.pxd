@@ -231,6 +231,7 @@ cdef double learned_value(const Board* b) noexcept nogil
 cdef double learned_logit(const Board* b) noexcept nogil
 cdef double judge_sums(const Board* b, const int32_t* sums) noexcept nogil
 cdef void sum_patterns(const Board* b, int32_t* sums) noexcept nogil
+
 # The patterns of a position as the side not to move sees them.
 ctypedef struct Survey:
     int32_t sums[PATTERN_LANES]
@@ -240,9 +241,9 @@ ctypedef struct Survey:
 # What a move changes in a survey.
 ctypedef struct Change:
     int32_t sums[PATTERN_LANES]
-    Index count              # of cells whose pattern is another,
-    uint16_t cells[CELLS]    # they,
-    uint32_t patterns[CELLS] # and what it was
+    Index count                # cells that have another pattern now
+    uint16_t cells[CELLS]      # these cells
+    uint32_t patterns[CELLS]   # what each had before
 
 cdef void take_survey(Board* b, Survey* survey) noexcept nogil
 cdef double logit_after(const Board* b, Survey* survey, const Undo* undo) noexcept nogil

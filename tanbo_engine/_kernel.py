@@ -838,8 +838,8 @@ def logit_after(b, survey, undo):
 
     Step 1  The stone changes what its cell and the four around it look like from
             beside, and so the patterns up to two cells away.
-    Step 2  Where a root has other growth points than before, and fewer than four or
-            so, all of them look different from themselves.
+    Step 2  Growth points tell how many their root has, up to four: all of them look
+            different from themselves where that has changed.
     Step 3  The survey is left as it was, for the next move.
 
     Args:
@@ -895,7 +895,11 @@ def renew_around(b, survey, change, cell):
 
 
 def renew_points_of_changed(b, survey, change, undo):
-    """Renew the patterns of the growth points of roots that have other numbers now."""
+    """Renew the patterns of the growth points of roots that have more or fewer now.
+
+    The root that was played on may have either; the others have lost some, which shows
+    if fewer than four are left.
+    """
     color: Index = 1 - b.to_move
     root: Index = undo.root
     around: Index[4]
@@ -904,9 +908,7 @@ def renew_points_of_changed(b, survey, change, undo):
     gain: Index = -1
     k: Index
     for k in range(4):
-        word = cython.cast(
-            uint16_t, b.word[color][undo.cell + around[k]] - ONE - root
-        )
+        word = b.word[color][undo.cell + around[k]] - ONE - root  # as it was before
         if word == 0:
             gain += 1
         elif is_single(word):
