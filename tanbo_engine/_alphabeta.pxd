@@ -4,28 +4,34 @@
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from tanbo_engine._kernel cimport (
-    BASE_SCALE,
     BLACK,
     CELLS,
-    GROWTH_SCALE,
-    SUM,
     WHITE,
     Board,
+    Effect,
     Index,
     Position,
     Random,
     StopFlag,
+    Survey,
     Undo,
     board_key,
-    copy_board,
+    classify,
+    is_single,
     key_change,
+    learned_log,
+    learned_logit,
+    learned_weight,
     logistic,
+    logit_after,
+    look_ahead,
     make_move,
-    move_weight,
     natural_log,
     random_below,
     rebuild,
+    require_weights,
     seed_random,
+    take_survey,
     unmake_move,
 )
 
@@ -35,18 +41,8 @@ cdef enum:
     PROVEN = 28000         # a win or loss from here on; no evaluation is half of it
     WIN = 30000            # a win at once; one less for each ply to it
     INFINITE = 32000
-
-    # The evaluation: as STONE_WEIGHT and ROOT_WEIGHT of the kernel
-    QUARTERS = 4           # one growth point
-    STONE_QUARTERS = 1
-    ROOT_QUARTERS = 2
-    FRACTION = 1 << 16     # what scales are multiplied by, to be whole numbers
-    AREA = 2 * CELLS       # more than the growth points of both sides
-    DOUBT = 300            # scores so near the window are looked at more closely:
-    PLAY_ON = 4            # after so many plies
-    LIKELY = 3000          # score of a game that is over by then
-    PROMISE = 1 << 14      # of each growth point gained, for the choice of these plies
-    PROMISE_REMOVAL = 1 << 18
+    MOST_SCORE = 10000     # of an evaluation
+    KNOWN = 1 << 16        # evaluations that are kept, and different scores
 
     # The line
     MAX_PLY = 128
@@ -62,15 +58,16 @@ cdef enum:
 
     # Order of moves
     TABLE_ORDER = 1 << 30
-    REMOVAL_ORDER = 1 << 24
-    KILLER_ORDER = 1 << 23
-    LOSS_ORDER = -(1 << 24)
-    CHANGE_ORDER = 1 << 10  # for each growth point gained
+    KILLER_ORDER = 1 << 15
+    POLICY_ORDER = 64      # for each step of the policy
     HISTORY_STEP = 32      # for a refutation, times its bonus
     HISTORY_FADE = 512     # counts stay below HISTORY_STEP * HISTORY_FADE
     MOST_BONUS = 400
 
-    # Windows and reductions: measured in matches
+    # Windows and what is searched less: measured in matches
+    CLEAR_DEPTH = 3        # so near the horizon the evaluation is enough if it is, for
+    CLEAR_ABOVE = 150      # each ply, so far above the window
+    CLEAR_BELOW = 300      # or so far below
     FIRST_WINDOW = 4       # depth of the first iteration that has one
     MARGIN = 60            # half of it
     MOST_MARGIN = 2000
@@ -85,13 +82,6 @@ cdef enum:
     UPPER = 1              # the score is this or less,
     LOWER = 2              # this or more,
     EXACT = 3              # this
-
-# What a placement does to the numbers of growth points, if it removes nothing.
-ctypedef struct Effect:
-    Index own          # more of the side to move
-    Index taken        # fewer of the enemy: 0 or 1
-    bint removes       # an enemy root goes
-    bint loses         # an own root goes
 
 # What is known about a position; 16 bytes.
 ctypedef struct Entry:
@@ -122,6 +112,8 @@ ctypedef struct Frame:
     int reduction
     uint16_t best_cell
     uint16_t killer[2]
+    bint is_surveyed
+    Survey survey      # before the move under way
     Undo undo          # of the move under way
 
 # A move of the position to search. The first is the best that is known.
@@ -148,25 +140,22 @@ ctypedef struct Stack:
     int score          # of the last finished iteration
     int choice_count
     Board board        # the position on top
-    Board scratch      # for playing on from it
+    uint64_t known[KNOWN]   # evaluations; see `judge`
     Frame frames[MAX_PLY]
     Choice choices[CELLS]
     int32_t history[2][CELLS]   # refutations by colour and cell
     Move pool[MAX_PLY * CELLS]  # where frames keep their moves
 
 # 1 Tables
-cdef int scale[AREA]
 cdef int reductions[REDUCTIONS][REDUCTIONS]
 cdef void fill_tables() noexcept nogil
 
 # 2 Evaluation
 cdef int evaluate(const Board* b) noexcept nogil
-cdef int near_horizon(Stack* s, int alpha, int beta) noexcept nogil
-cdef int last_ply(Stack* s, int beta) noexcept nogil
-cdef int play_on(Stack* s) noexcept nogil
-cdef Index promising_move(const Stack* s, const Board* b) noexcept nogil
-cdef int score_of_move(Stack* s, Index cell) noexcept nogil
-cdef int value_at(const Board* b, int ply) noexcept nogil
+cdef int in_units(double logit) noexcept nogil
+cdef int judge(Stack* s) noexcept nogil
+cdef int judge_anew(Stack* s) noexcept nogil
+cdef int value_on_top(Stack* s) noexcept nogil
 
 # 3 A search from outside
 cdef void begin(Stack* s, uint64_t seed) noexcept nogil
@@ -179,6 +168,7 @@ cdef int best_choice(const Stack* s) noexcept nogil
 # 4 One position of the line
 cdef void search_on(Stack* s, uint64_t end, StopFlag stop) noexcept nogil
 cdef void enter(Stack* s) noexcept nogil
+cdef bint is_clear(Stack* s) noexcept nogil
 cdef void open_frame(Frame* f) noexcept nogil
 cdef void list_moves(Stack* s, Frame* f, uint16_t hash_cell) noexcept nogil
 cdef void advance(Stack* s) noexcept nogil
@@ -192,6 +182,10 @@ cdef void finish(Stack* s) noexcept nogil
 cdef void give_back(Stack* s, int value) noexcept nogil
 
 # 5 The table
+cdef extern from *:
+    void prefetch "__builtin_prefetch"(const void*) noexcept nogil
+
+cdef Entry* bucket_of(const Stack* s, uint64_t key) noexcept nogil
 cdef Entry* probe(const Stack* s, uint64_t key) noexcept nogil
 cdef int score_here(const Entry* entry, int ply) noexcept nogil
 cdef bint is_enough(const Stack* s, const Entry* entry) noexcept nogil

@@ -27,13 +27,9 @@ COMPILED: bool = cython.compiled
 
 
 def fill_tables():
-    """Fill the scale of evaluations and the reductions of late moves."""
+    """Fill the reductions of late moves."""
     i: cython.int
     k: cython.int
-    for i in range(AREA):
-        scale[i] = cython.cast(
-            cython.int, FRACTION * (UNIT / QUARTERS) / (BASE_SCALE + GROWTH_SCALE * i)
-        )
     for i in range(1, REDUCTIONS):
         for k in range(1, REDUCTIONS):
             reductions[i][k] = cython.cast(cython.int, natural_log(i) * natural_log(k))
@@ -42,213 +38,55 @@ def fill_tables():
 # ---------------------------------------------------------------------------------
 # 2 Evaluation
 #
-# That of the kernel before its logistic function, in whole numbers: leads are counted
-# in quarters of a growth point.
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def scaled(lead: Index, points: Index) -> cython.int:
-    """Return the score of a lead where both sides have so many growth points."""
-    return lead * scale[points] / FRACTION
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def lead_of(b: cython.pointer(cython.const[Board])) -> Index:
-    """Return the lead of the side to move."""
-    me: Index = b.to_move
-    other: Index = 1 - me
-    return (
-        QUARTERS * (b.count[me] - b.count[other])
-        + STONE_QUARTERS * (b.stones[me] - b.stones[other])
-        + ROOT_QUARTERS * (b.roots[me] - b.roots[other])
-    )
+# That of the kernel before its logistic function, in whole numbers.
 
 
 def evaluate(b):
-    """Return the score of a game that is not over; far from `PROVEN` either way.
+    """Return the score of a game that is not over; far from `PROVEN` either way."""
+    return in_units(learned_logit(b))
 
-    Another evaluation may take its place if `last_ply` makes all its moves then.
+
+def in_units(logit):
+    """Return the score of log odds."""
+    score: cython.int = cython.cast(cython.int, UNIT * logit)
+    return max(-MOST_SCORE, min(score, MOST_SCORE))
+
+
+def judge(s):
+    """Return the evaluation of the position on top; it is kept for the next time.
+
+    Many lines lead to the same position just before and at the horizon. An entry is 64
+    bits: those of the key that do not say where it is, and the score.
     """
-    return scaled(lead_of(b), b.count[BLACK] + b.count[WHITE])
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def is_growth_point(word: uint32_t) -> cython.bint:
-    """Tell what `is_single` of the kernel does, without a call."""
-    return word >> 12 == 1
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def look(b: cython.pointer(cython.const[Board]), cell: Index) -> Effect:
-    """Return what a placement of the side to move does, from its four neighbours.
-
-    As `move_weight` of the kernel looks at it, but in numbers, and without a call.
-    """
-    color: Index = b.to_move
-    root: Index = b.word[color][cell] & SUM
-    around: Index[4]
-    around[:] = [-b.stride, -1, 1, b.stride]
-    spoilt: Index[4]
-    spoilt_count: Index = 0
-    gain: Index = -1  # the cell itself
-    word: uint32_t
-    hits: Index
-    i: Index
-    k: Index
-    effect: Effect
-    for k in range(4):
-        word = b.word[color][cell + around[k]]
-        gain += word == 0
-        if is_growth_point(word):
-            if (word & SUM) == root:
-                gain -= 1
-            else:
-                spoilt[spoilt_count] = word & SUM
-                spoilt_count += 1
-    word = b.word[1 - color][cell]
-    effect.taken = is_growth_point(word)
-    effect.removes = effect.taken != 0 and b.growth[word & SUM] == 1
-    effect.loses = b.growth[root] + gain == 0
-    effect.own = gain - spoilt_count
-    for k in range(spoilt_count):
-        hits = 1
-        for i in range(k):
-            hits += spoilt[i] == spoilt[k]
-        if hits == b.growth[spoilt[k]]:
-            effect.loses = True
-    return effect
-
-
-def near_horizon(s, alpha, beta):
-    """Return the score of the position on top, one ply before the horizon.
-
-    Step 1  Search that ply. A proof stands, and what is outside the window by more
-            than `DOUBT`.
-    Step 2  Where it matters, growth points in the middle of a fight judge badly: play
-            on a few plies and evaluate then.
-    """
-    score: cython.int = last_ply(s, beta + DOUBT)
-    if abs(score) < PROVEN and alpha - DOUBT < score < beta + DOUBT:
-        return play_on(s)
+    key: uint64_t = s.frames[s.ply].key
+    known: cython.pointer(uint64_t) = s.known + key % KNOWN
+    score: cython.int
+    if known[0] // KNOWN == key // KNOWN:
+        return cython.cast(int16_t, known[0] % KNOWN)
+    score = judge_anew(s)
+    known[0] = key - key % KNOWN + cython.cast(uint16_t, score)
     return score
 
 
-def last_ply(s, beta):
-    """Return the score of the position on top, searched one ply deep.
-
-    Step 1  Moves that remove nothing change the evaluation by what `look` says: they
-            need not be made, which is what makes the last ply cheap.
-    Step 2  The others, which are few, are made.
-    Step 3  A score that reaches beta ends it.
-    """
+def judge_anew(s):
+    """Return the same from what the last move has changed, if that is known."""
+    before: cython.pointer(Frame) = cython.address(s.frames[s.ply - 1])
     b: cython.pointer(Board) = cython.address(s.board)
-    lead: Index = lead_of(b) + STONE_QUARTERS
-    points: Index = b.count[BLACK] + b.count[WHITE]
-    count: Index = b.count[b.to_move]
-    cells: cython.pointer(uint16_t) = b.legal[b.to_move]
-    removing: uint16_t[CELLS]
-    removing_count: Index = 0
-    best: cython.int = -INFINITE
-    effect: Effect
-    i: Index
-    for i in range(count):  # Step 1
-        effect = look(b, cells[i])
-        if effect.removes or effect.loses:
-            removing[removing_count] = cells[i]
-            removing_count += 1
-            continue
-        best = max(
-            best,
-            scaled(
-                lead + QUARTERS * (effect.own + effect.taken),
-                points + effect.own - effect.taken,
-            ),
-        )
-        if best >= beta:
-            return best
-    for i in range(removing_count):  # Step 2
-        best = max(best, score_of_move(s, removing[i]))
-        if best >= beta:
-            return best
-    return best
+    if not before.is_surveyed or before.undo.removed_count > 0:
+        return evaluate(b)
+    return in_units(
+        logit_after(b, cython.address(before.survey), cython.address(before.undo))
+    )
 
 
-def play_on(s):
-    """Return the evaluation after a few promising moves of both sides.
-
-    It is the mean after the last two plies, because the side that has just moved looks
-    better than it is. A game that ends on the way is a good sign, but no proof.
-    """
-    b: cython.pointer(Board) = cython.address(s.scratch)
-    me: Index = s.board.to_move
-    sum: cython.int = 0
-    value: cython.int
-    ply: cython.int
-    copy_board(b, cython.address(s.board))
-    for ply in range(PLAY_ON):
-        make_move(b, promising_move(s, b), cython.NULL)
-        if b.roots[me] == 0:
-            return -LIKELY
-        if b.roots[1 - me] == 0:
-            return LIKELY
-        if ply >= PLAY_ON - 2:
-            value = evaluate(b)
-            sum += value if b.to_move == me else -value
-    return sum / 2
-
-
-def promising_move(s, b):
-    """Return the move that looks best on its own; see `list_moves`."""
-    me: Index = b.to_move
-    cells: cython.pointer(uint16_t) = b.legal[me]
-    best: Index = 0
-    most: cython.int = -TABLE_ORDER
-    order: cython.int
-    effect: Effect
-    i: Index
-    for i in range(b.count[me]):
-        effect = look(b, cells[i])
-        order = PROMISE * (effect.own + effect.taken) + s.history[me][cells[i]]
-        if effect.loses:
-            order -= PROMISE_REMOVAL
-        elif effect.removes:
-            order += PROMISE_REMOVAL
-        if order > most:
-            most = order
-            best = cells[i]
-    return best
-
-
-def score_of_move(s, cell):
-    """Return the evaluation of a move by making it."""
+def value_on_top(s):
+    """Return the score of the position on top: exact if the game is over."""
     b: cython.pointer(Board) = cython.address(s.board)
-    value: cython.int
-    undo: Undo
-    make_move(b, cell, cython.address(undo))
-    value = -value_at(b, s.ply + 1)
-    unmake_move(b, cython.address(undo))
-    return value
-
-
-def value_at(b, ply):
-    """Return the score of a position so many plies away: exact if the game is over."""
     if b.roots[b.to_move] == 0:
-        return ply - WIN
+        return s.ply - WIN
     if b.roots[1 - b.to_move] == 0:
-        return WIN - ply
-    return evaluate(b)
+        return WIN - s.ply
+    return judge(s)
 
 
 # ---------------------------------------------------------------------------------
@@ -264,8 +102,8 @@ def begin(s, seed):
     s.score = evaluate(b)
     s.depth = 1
     s.margin = MARGIN
-    s.scratch = s.board
     memset(s.history, 0, cython.sizeof(s.history))
+    memset(s.known, 0, cython.sizeof(s.known))
     for i in range(MAX_PLY):
         s.frames[i].killer[0] = s.frames[i].killer[1] = 0
     list_choices(s, seed)
@@ -280,14 +118,16 @@ def list_choices(s, seed):
     b: cython.pointer(Board) = cython.address(s.board)
     random: Random
     choice: Choice
+    kinds: uint8_t[CELLS]
     total: cython.double = 0
     i: cython.int
     k: cython.int
     seed_random(cython.address(random), seed)
     s.choice_count = b.count[b.to_move]
+    classify(b, kinds)
     for i in range(s.choice_count):
         choice.cell = b.legal[b.to_move][i]
-        choice.prior = move_weight(b, choice.cell)
+        choice.prior = learned_weight(b, kinds, choice.cell)
         choice.nodes = 0
         choice.score = s.score
         choice.proof = 0
@@ -405,11 +245,11 @@ def search_on(s, end, stop):
 def enter(s):
     """Look at the position on top of the stack.
 
-    Step 1  A finished game has an exact score; at the horizon the evaluation decides,
-            one ply before it `near_horizon`.
-    Step 2  What the table knows may be enough: the same depth or more with a bound
-            that decides, or a proof, which holds at any depth.
-    Step 3  Else list the moves and begin with the most promising one.
+    Step 1  A finished game has an exact score; at the horizon the evaluation decides.
+    Step 2  Just before the horizon an evaluation far outside the window is enough.
+    Step 3  So may be what the table knows: the same depth or more with a bound that
+            decides, or a proof, which holds at any depth.
+    Step 4  Else list the moves and begin with the most promising one.
     """
     f: cython.pointer(Frame) = cython.address(s.frames[s.ply])
     b: cython.pointer(Board) = cython.address(s.board)
@@ -417,24 +257,38 @@ def enter(s):
     hash_cell: uint16_t = 0
     s.nodes += 1
     s.choices[s.frames[0].index].nodes += 1
+    f.key ^= key_change(b, cython.address((f - 1).undo))
+    prefetch(bucket_of(s, f.key))  # while the position is evaluated
     is_over: cython.bint = b.roots[BLACK] == 0 or b.roots[WHITE] == 0
     if is_over or f.depth <= 0 or s.ply == MAX_PLY - 1:  # Step 1
-        give_back(s, value_at(b, s.ply))
+        give_back(s, value_on_top(s))
         return
-    if f.depth == 1:
-        give_back(s, near_horizon(s, f.alpha, f.beta))
+    if f.depth <= CLEAR_DEPTH and f.beta == f.alpha + 1 and is_clear(s):  # Step 2
+        give_back(s, judge(s))
         return
-    f.key ^= key_change(b, cython.address((f - 1).undo))  # Step 2
-    entry = probe(s, f.key)
+    entry = probe(s, f.key)  # Step 3
     if entry != cython.NULL:
         if is_enough(s, entry):
             give_back(s, score_here(entry, s.ply))
             return
         hash_cell = entry.cell
-    f.moves = (f - 1).moves + (f - 1).count  # Step 3
+    f.moves = (f - 1).moves + (f - 1).count  # Step 4
     list_moves(s, f, hash_cell)
     open_frame(f)
     advance(s)
+
+
+def is_clear(s):
+    """Tell whether a few plies will hardly bring the evaluation into the window."""
+    f: cython.pointer(Frame) = cython.address(s.frames[s.ply])
+    score: cython.int
+    if abs(f.beta) >= PROVEN:
+        return False
+    score = judge(s)
+    return (
+        score >= f.beta + CLEAR_ABOVE * f.depth
+        or score <= f.alpha - CLEAR_BELOW * f.depth
+    )
 
 
 def open_frame(f):
@@ -443,43 +297,44 @@ def open_frame(f):
     f.best = -INFINITE
     f.best_cell = 0
     f.index = 0
+    f.is_surveyed = False
 
 
 def list_moves(s, f, hash_cell):
     """List the moves of the position on top, with what their order depends on.
 
-    Step 1  The move of the table.
-    Step 2  Removals of enemy roots.
-    Step 3  The two moves that last refuted a position at this ply.
-    Step 4  Moves that remove nothing: by the change in growth points, and by how often
-            they refuted other positions.
-    Step 5  Moves that lose an own root.
+    The move of the table is first. The others come by the learned policy, how often
+    they refuted other positions, and whether they were the last to do so at this ply.
     """
     b: cython.pointer(Board) = cython.address(s.board)
     me: Index = b.to_move
     move: cython.pointer(Move) = f.moves
+    kinds: uint8_t[CELLS]
     effect: Effect
     i: cython.int
     f.count = b.count[me]
+    classify(b, kinds)
     for i in range(f.count):
         move.cell = b.legal[me][i]
-        effect = look(b, move.cell)
-        move.quiet = not effect.removes and not effect.loses
-        move.order = CHANGE_ORDER * (effect.own + effect.taken)
+        look_ahead(b, move.cell, cython.address(effect))
+        move.quiet = effect.left > 0 and effect.loses == 0 and effect.takes < 3
+        move.order = POLICY_ORDER * learned_log(
+            b, kinds, move.cell, cython.address(effect)
+        )
         move.order += s.history[me][move.cell]
         if move.cell == hash_cell:
             move.order = TABLE_ORDER
-        elif effect.loses:
-            move.order += LOSS_ORDER
-        elif effect.removes:
-            move.order += REMOVAL_ORDER
         elif move.cell == f.killer[0] or move.cell == f.killer[1]:
             move.order += KILLER_ORDER
         move += 1
 
 
 def advance(s):
-    """Make the next move of the position on top, or finish it."""
+    """Make the next move of the position on top, or finish it.
+
+    A first move often refutes its position, so a survey pays from the second on, if
+    positions after it are to be evaluated.
+    """
     f: cython.pointer(Frame) = cython.address(s.frames[s.ply])
     if f.index == f.count:
         finish(s)
@@ -494,6 +349,9 @@ def advance(s):
     f.mode = SCOUT if f.reduction == 0 else REDUCED
     if f.index == 0:
         f.mode = FULL
+    if f.index == 1 and f.depth <= CLEAR_DEPTH + 1:
+        take_survey(cython.address(s.board), cython.address(f.survey))
+        f.is_surveyed = True
     make_move(cython.address(s.board), f.moves[f.index].cell, cython.address(f.undo))
     push(s)
 
@@ -513,14 +371,11 @@ def bring_forward(f):
 
 def reduction_of(f):
     """Return how many plies less the move under way is searched at first."""
-    move: cython.pointer(Move) = cython.address(f.moves[f.index])
     plies: cython.int
     if f.index < FIRST_LATE or f.depth < LEAST_REDUCED:
         return 0
     plies = reductions[min(f.depth, REDUCTIONS - 1)][min(f.index, REDUCTIONS - 1)]
-    if not move.quiet or move.order >= KILLER_ORDER:
-        plies -= 1
-    return max(0, min(plies, f.depth - 2))
+    return min(plies, f.depth - 2)
 
 
 def push(s):
@@ -614,9 +469,14 @@ def give_back(s, value):
 # ones. Scores of wins are kept as seen from their own position, not from the bottom.
 
 
+def bucket_of(s, key):
+    """Return the entries that may be about a position."""
+    return s.table + BUCKET * (key & s.mask)
+
+
 def probe(s, key):
     """Return what this search knows about a position, or NULL."""
-    entry: cython.pointer(Entry) = s.table + BUCKET * (key & s.mask)
+    entry: cython.pointer(Entry) = bucket_of(s, key)
     i: cython.int
     for i in range(BUCKET):
         if entry.key == key and entry.age == s.age:
@@ -649,7 +509,7 @@ def store(s, f):
 
     That is the same position, else one of an earlier search, else the shallowest.
     """
-    bucket: cython.pointer(Entry) = s.table + BUCKET * (f.key & s.mask)
+    bucket: cython.pointer(Entry) = bucket_of(s, f.key)
     entry: cython.pointer(Entry) = bucket
     rank: cython.int
     least: cython.int = INFINITE
@@ -696,7 +556,7 @@ class AlphaBeta:
 
     Args:
         memory: bound of the table in bytes, of which the largest power of 2 is used;
-            taken at the first `start`. What does not depend on it is less than 2 MB.
+            taken at the first `start`. What does not depend on it is less than 3 MB.
 
     Raises:
         MemoryError: this machine does not give that much.
@@ -738,6 +598,7 @@ class AlphaBeta:
         """
         if position.winner >= 0:
             raise ValueError("the game is over: there is nothing to search")
+        require_weights()
         s: cython.pointer(Stack) = cython.address(self.stack)
         if s.table == cython.NULL:
             self.take_memory()
@@ -874,20 +735,18 @@ class AlphaBeta:
         return [lines[move[0]] for move in self.moves()]
 
     def check(self):
-        """Compare `last_ply`, where the search is now, with making every move.
+        """Compare the evaluation, where the search is now, with one anew.
 
         Returns:
             An empty text, or what differs: for tests.
         """
         s: cython.pointer(Stack) = cython.address(self.stack)
         b: cython.pointer(Board) = cython.address(s.board)
-        i: cython.int
-        if b.roots[BLACK] == 0 or b.roots[WHITE] == 0:
+        if s.ply == 0 or b.roots[BLACK] == 0 or b.roots[WHITE] == 0:
             return ""
-        cells = [b.legal[b.to_move][i] for i in range(b.count[b.to_move])]
-        made = max([score_of_move(s, cell) for cell in cells])
-        quick = last_ply(s, INFINITE)
-        return "" if quick == made else f"last ply: {quick}, made: {made}"
+        found = judge_anew(s)
+        anew = evaluate(b)
+        return "" if found == anew else f"evaluated as {found}, anew {anew}"
 
     def line_from(self, cell):
         """Return the points of best play from a move of the searched position."""
@@ -898,7 +757,7 @@ class AlphaBeta:
         entry: cython.pointer(Entry)
         undo: Undo
         line = []
-        while is_growth_point(b.word[b.to_move][cell]) and len(line) < MAX_PLY:
+        while is_single(b.word[b.to_move][cell]) and len(line) < MAX_PLY:
             line.append(self.position.point_of(cell))
             make_move(b, cell, cython.address(undo))
             key ^= key_change(b, cython.address(undo))

@@ -33,6 +33,7 @@ cdef enum:
     GONE = 1 << 15  # growth of a removed root: from here upwards
     GROWTH_CHANGES = 8  # a placement changes own growth points by -4 to +3
     KINDS = 12  # what a cell looks like from beside it; see `classify`
+    OUTSIDE = 11  # the kind of cells off the board
     CENTRES = 38  # what it looks like from itself; see `centre_of`
     QUADS = 3081  # four neighbours, up to symmetry
     PATTERN_LANES = 8  # sums of local patterns
@@ -235,8 +236,35 @@ cdef int random_game(Board* b, Random* random) noexcept nogil
 cdef double logistic(double x) noexcept nogil
 cdef double static_value(const Board* b) noexcept nogil
 cdef double learned_value(const Board* b) noexcept nogil
+cdef double learned_logit(const Board* b) noexcept nogil
+cdef double judge_sums(const Board* b, const int32_t* sums) noexcept nogil
 cdef void count_whole(const Board* b, float* counts) noexcept nogil
 cdef void sum_patterns(const Board* b, int32_t* sums) noexcept nogil
+
+# The patterns of a position as the side not to move sees them.
+ctypedef struct Survey:
+    int32_t sums[PATTERN_LANES]
+    uint32_t patterns[CELLS]
+    uint8_t kinds[CELLS]
+
+# What a move changes in a survey.
+ctypedef struct Change:
+    int32_t sums[PATTERN_LANES]
+    Index count                # cells that have another pattern now
+    uint16_t cells[CELLS]      # these cells
+    uint32_t patterns[CELLS]   # what each had before
+
+cdef void take_survey(Board* b, Survey* survey) noexcept nogil
+cdef double logit_after(const Board* b, Survey* survey, const Undo* undo) noexcept nogil
+cdef void renew_around(
+    const Board* b, Survey* survey, Change* change, Index cell
+) noexcept nogil
+cdef void renew_points_of_changed(
+    const Board* b, Survey* survey, Change* change, const Undo* undo
+) noexcept nogil
+cdef void renew_points(
+    const Board* b, Survey* survey, Change* change, Index color, uint32_t word
+) noexcept nogil
 cdef void classify(const Board* b, uint8_t* kinds) noexcept nogil
 cdef int centre_of(const Board* b, Index cell, Index kind) noexcept nogil
 cdef double network(const float* inputs) noexcept nogil
@@ -252,6 +280,9 @@ cdef double move_weight(const Board* b, Index cell) noexcept nogil
 cdef Index effect_number(const Effect* effect) noexcept nogil
 cdef double learned_weight(
     const Board* b, const uint8_t* kinds, Index cell
+) noexcept nogil
+cdef Index learned_log(
+    const Board* b, const uint8_t* kinds, Index cell, const Effect* effect
 ) noexcept nogil
 cdef Index choose_rollout_move(const Board* b, Random* random) noexcept nogil
 cdef void choose_recipe(Recipe* recipe, const Board* b, int kind) noexcept nogil

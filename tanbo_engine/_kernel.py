@@ -755,25 +755,35 @@ def static_value(b):
 
 
 def learned_value(b):
-    """Return Black's win probability by the learned weights; exact after the end.
-
-    Sums over all cells what their local patterns are worth, in `LANES` lanes, and lets
-    a small network judge the sums and a few counts; from the side to move.
-    """
+    """Return Black's win probability by the learned weights; exact after the end."""
     if b.roots[BLACK] == 0:
         return 0
     if b.roots[WHITE] == 0:
         return 1
+    value: cython.double = logistic(learned_logit(b))
+    return value if b.to_move == BLACK else 1 - value
+
+
+def learned_logit(b):
+    """Return the log odds that the side to move wins a game that is not over.
+
+    Sums over all cells what their local patterns are worth, in `LANES` lanes, and lets
+    a small network judge the sums and a few counts.
+    """
     sums: int32_t[PATTERN_LANES]
+    sum_patterns(b, sums)
+    return judge_sums(b, sums)
+
+
+def judge_sums(b, sums):
+    """Return the log odds of a position whose patterns have these sums."""
     inputs: cython.float[INPUTS]
     k: Index
     side: cython.float = sqrtf(b.width * b.height)
-    sum_patterns(b, sums)
     for k in range(PATTERN_LANES):
         inputs[k] = sums[k] * (7 / (side * weights.scale))
     count_whole(b, cython.address(inputs[PATTERN_LANES]))
-    value: cython.double = logistic(network(inputs))
-    return value if b.to_move == BLACK else 1 - value
+    return network(inputs)
 
 
 def count_whole(b, counts):
@@ -798,15 +808,161 @@ def sum_patterns(b, sums):
     row: Index
     column: Index
     cell: Index
-    k: Index
-    lanes: cython.pointer(int16_t)
     for row in range(1, b.height + 1):
         cell = row * b.stride
         for column in range(b.width):
             cell += 1
-            lanes = pattern_weights[pattern_at(b, kinds, cell)]
-            for k in range(PATTERN_LANES):
-                sums[k] += lanes[k]
+            add_pattern(pattern_at(b, kinds, cell), sums)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def add_pattern(number: Index, sums: cython.pointer(int32_t)) -> cython.void:
+    """Add the weights of a pattern to the sums."""
+    k: Index
+    for k in range(PATTERN_LANES):
+        sums[k] += pattern_weights[number][k]
+
+
+def take_survey(b, survey):
+    """Keep the patterns as the other side sees them, for `logit_after` each move."""
+    row: Index
+    column: Index
+    cell: Index
+    b.to_move = 1 - b.to_move
+    classify(b, survey.kinds)
+    memset(survey.sums, 0, cython.sizeof(survey.sums))
+    for row in range(1, b.height + 1):
+        cell = row * b.stride
+        for column in range(b.width):
+            cell += 1
+            survey.patterns[cell] = pattern_at(b, survey.kinds, cell)
+            add_pattern(survey.patterns[cell], survey.sums)
+    b.to_move = 1 - b.to_move
+
+
+def logit_after(b, survey, undo):
+    """Return `learned_logit` after a move that removes nothing, from what has changed.
+
+    Step 1  The stone changes what its cell and the four around it look like from
+            beside, and so the patterns up to two cells away.
+    Step 2  Growth points tell how many their root has, up to four: all of them look
+            different from themselves where that has changed.
+    Step 3  The survey is left as it was, for the next move.
+
+    Args:
+        b: the position after the move.
+        survey: of the position before it.
+        undo: of the move.
+    """
+    change: Change
+    kinds: uint8_t[5]
+    around: Index[5]
+    around[:] = [0, -b.stride, -1, 1, b.stride]
+    cell: Index = undo.cell
+    near: Index
+    k: Index
+    change.count = 0
+    memcpy(change.sums, survey.sums, cython.sizeof(survey.sums))
+    for k in range(5):  # Step 1
+        near = cell + around[k]
+        kinds[k] = survey.kinds[near]
+        if kinds[k] < 9:
+            survey.kinds[near] = kind_table[b.word[b.to_move][near] >> 12][
+                b.word[1 - b.to_move][near] >> 12
+            ]
+    survey.kinds[cell] = 10
+    renew_around(b, survey, cython.address(change), cell)
+    renew_points_of_changed(b, survey, cython.address(change), undo)  # Step 2
+    for k in range(5):  # Step 3
+        survey.kinds[cell + around[k]] = kinds[k]
+    for k in range(change.count):
+        survey.patterns[change.cells[k]] = change.patterns[k]
+    return judge_sums(b, change.sums)
+
+
+def renew_around(b, survey, change, cell):
+    """Renew the patterns up to two cells from a new stone."""
+    around: Index[4]
+    around[:] = [-b.stride, 1, b.stride, -1]
+    near: Index
+    far: Index
+    k: Index
+    renew(b, survey, change, cell)
+    for k in range(4):
+        near = cell + around[k]
+        if survey.kinds[near] == OUTSIDE:
+            continue
+        renew(b, survey, change, near)
+        far = near + around[k]
+        if survey.kinds[far] != OUTSIDE:
+            renew(b, survey, change, far)
+        far = near + around[(k + 1) & 3]
+        if survey.kinds[far] != OUTSIDE:
+            renew(b, survey, change, far)
+
+
+def renew_points_of_changed(b, survey, change, undo):
+    """Renew the patterns of the growth points of roots that have more or fewer now.
+
+    The root that was played on may have either; the others have lost some, which shows
+    if fewer than four are left.
+    """
+    color: Index = 1 - b.to_move
+    root: Index = undo.root
+    around: Index[4]
+    around[:] = [-b.stride, -1, 1, b.stride]
+    word: uint32_t
+    gain: Index = -1
+    k: Index
+    for k in range(4):
+        word = b.word[color][undo.cell + around[k]] - ONE - root  # as it was before
+        if word == 0:
+            gain += 1
+        elif is_single(word):
+            if (word & SUM) == root:
+                gain -= 1
+            elif b.growth[word & SUM] < 4:
+                renew_points(b, survey, change, color, word)
+    if gain != 0 and (b.growth[root] < 4 or b.growth[root] - gain < 4):
+        renew_points(b, survey, change, color, ONE + root)
+    word = b.word[1 - color][undo.cell] & (FILLED - 1)
+    if is_single(word) and b.growth[word & SUM] < 4:
+        renew_points(b, survey, change, 1 - color, word)
+
+
+def renew_points(b, survey, change, color, word):
+    """Renew the patterns of the cells of a colour that have this word."""
+    i: Index
+    for i in range(b.count[color]):
+        if b.word[color][b.legal[color][i]] == word:
+            renew(b, survey, change, b.legal[color][i])
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def renew(
+    b: cython.pointer(Board),
+    survey: cython.pointer(Survey),
+    change: cython.pointer(Change),
+    cell: Index,
+) -> cython.void:
+    """Bring the pattern at a cell up to date, and note what it was."""
+    old: Index = survey.patterns[cell]
+    new: Index = pattern_at(b, survey.kinds, cell)
+    k: Index
+    if new == old:
+        return
+    survey.patterns[cell] = new
+    change.cells[change.count] = cell
+    change.patterns[change.count] = old
+    change.count += 1
+    for k in range(PATTERN_LANES):
+        change.sums[k] += pattern_weights[new][k] - pattern_weights[old][k]
 
 
 def classify(b, kinds):
@@ -941,15 +1097,18 @@ def effect_number(effect):
 
 
 def learned_weight(b, kinds, cell):
-    """Return the same by the learned policy: of the pattern and of the effect.
-
-    `kinds` is what `classify` wrote.
-    """
+    """Return the same by the learned policy; `kinds` is what `classify` wrote."""
     effect: Effect
     look_ahead(b, cell, cython.address(effect))
-    log: Index = POLICY_MIDDLE + policy_weights[pattern_at(b, kinds, cell)]
-    log += effect_weights[effect_number(cython.address(effect))]
-    return policy_table[max(0, min(log, POLICY_SIZE - 1))]
+    log: Index = learned_log(b, kinds, cell, cython.address(effect))
+    return policy_table[POLICY_MIDDLE + log]
+
+
+def learned_log(b, kinds, cell, effect):
+    """Return the logarithm of the weight, in `POLICY_STEPS`: of pattern and effect."""
+    log: Index = policy_weights[pattern_at(b, kinds, cell)]
+    log += effect_weights[effect_number(effect)]
+    return max(-POLICY_MIDDLE, min(log, POLICY_MIDDLE))
 
 
 def choose_rollout_move(b, random):
