@@ -24,6 +24,7 @@ import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from tanbo_engine.chance import slope_for
 from tanbo_engine.game import Game
 from tanbo_engine.player import Candidate, Report
 from tanbo_engine.points import Color, Size, format_vertex
@@ -56,6 +57,7 @@ class Board(NamedTuple):
         """
         value = min(max(value, 1 - _SUREST), _SUREST)
         scale = _LEAD + _LEAD_OF_GROWTH * self.growth_points
+        scale /= slope_for(self.size.area)
         return scale * math.log(value / (1 - value))
 
     @property

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 
 from tanbo_engine.api import Tanbo
+from tanbo_engine.chance import slope_for
 
 SETUPS = ("dense-7x7", "classic-9x9", "dense-11x11", "classic-13x13", "classic-19x19")
 _UNCERTAIN = 0.98
@@ -39,6 +40,7 @@ def samples(setup: str, games: int, visits: int) -> Iterator[Sample]:
                     for color in (tanbo.to_move, tanbo.to_move.opponent)
                 )
                 odds = math.log(report.value / (1 - report.value))
+                odds /= slope_for(tanbo.game.size.area)
                 yield odds, own - other, own + other
             tanbo.play(report.point)
 

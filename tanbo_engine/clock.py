@@ -5,6 +5,7 @@ front ends never tell the time left (FRONT_ENDS.md section 7); where one does, t
 value replaces ours.
 """
 
+from collections import deque
 from enum import Enum
 from typing import NamedTuple
 
@@ -14,6 +15,11 @@ from tanbo_engine.points import Color
 RESERVE_SECONDS = 0.030
 RESERVE_SHARE = 0.20
 """Kept back from every move for the way to the front end: the smaller of the two."""
+
+_WAYS = 8
+_FEWEST_WAYS = 3
+_LEAST_WAY = 0.003
+"""Ways to the front end: how many count, how many are needed, what is added."""
 
 _LEAST_SECONDS = 0.001
 _MOST_OF_CLOCK = 0.8
@@ -124,12 +130,14 @@ class _Side:
         # By our own books the end of main time can come a move early, and with it
         # the end of each Canadian period.
         self.is_certain = not control.main
+        self.moves_since_told: int | None = None
 
 
 class Clock:
     """Both sides' time under one control; without one, no move has a limit here."""
 
     def __init__(self) -> None:
+        self._ways: deque[float] = deque(maxlen=_WAYS)
         self.configure(TimeControl(TimeSystem.NONE))
 
     def configure(self, control: TimeControl) -> None:
@@ -155,16 +163,40 @@ class Clock:
         if self.control.system is TimeSystem.NONE:  # told for this game only
             self.control = TimeControl(TimeSystem.ABSOLUTE, main=seconds)
             self._sides = {each: _Side(self.control) for each in Color}
+        self._learn_way(self._sides[color], seconds, periods)
         side = self._sides[color] = _Side(self.control)
+        side.moves_since_told = 0
         if periods > 0 and self._has_overtime:
             side.main, side.period, side.periods = 0.0, seconds, periods
             side.is_certain = True
         else:
             side.main = seconds
 
+    def _learn_way(self, side: _Side, told: float, periods: int) -> None:
+        """Note what the last move's way to the front end took, if that can be told.
+
+        Our books charge `RESERVE_SECONDS` for it. Whole seconds tell nothing.
+        """
+        is_one_move = side.moves_since_told == 1 and side.main > 0 and not periods
+        if is_one_move and told != int(told):
+            self._ways.append(RESERVE_SECONDS + side.main - told)
+
+    @property
+    def way(self) -> float:
+        """Seconds to count on for the way of a later move to the front end.
+
+        As long as nobody tells the time left, `RESERVE_SECONDS`; then twice the longest
+        way of late, at most that.
+        """
+        if len(self._ways) < _FEWEST_WAYS:
+            return RESERVE_SECONDS
+        return min(max(2 * max(self._ways), 0.0) + _LEAST_WAY, RESERVE_SECONDS)
+
     def spend(self, color: Color, seconds: float) -> None:
         """Charge the time a move took, the way to the front end included."""
         side, control = self._sides[color], self.control
+        if side.moves_since_told is not None:
+            side.moves_since_told += 1
         in_overtime = side.main <= 0 or seconds > side.main
         over = max(0.0, seconds - side.main)
         side.main = max(0.0, side.main - seconds)
@@ -190,13 +222,13 @@ class Clock:
         if control.system is TimeSystem.NONE:
             return None
         if not self._has_overtime:
-            return _plan_main(side.main, control, ahead)
+            return _plan_main(side.main, control, ahead, self.way)
         overtime = _plan_overtime(side, control)
         if side.main <= 0:
             return overtime
         if overtime.target >= RESERVE_SECONDS:  # nothing has to be set aside for later
             ahead = ahead._replace(longest=0.0)
-        main = _plan_main(side.main, control, ahead)
+        main = _plan_main(side.main, control, ahead, self.way)
         return Plan(
             max(main.target, overtime.target),
             max(main.maximum, overtime.maximum),
@@ -208,7 +240,7 @@ class Clock:
         return self.control.system in (TimeSystem.BYOYOMI, TimeSystem.CANADIAN)
 
 
-def _plan_main(left: float, control: TimeControl, ahead: Outlook) -> Plan:
+def _plan_main(left: float, control: TimeControl, ahead: Outlook, way: float) -> Plan:
     """Share main time out among the moves to come.
 
     What even the quickest moves of a long game cost is set aside first. The rest is
@@ -217,7 +249,7 @@ def _plan_main(left: float, control: TimeControl, ahead: Outlook) -> Plan:
     (dense 7x7: 0.004 to 0.047, classic 9x9: 0.001 to 0.032), so a move's weight grows
     from 1 to 3. The weights of all moves to come are the denominator here.
     """
-    surplus = control.increment - RESERVE_SECONDS
+    surplus = control.increment - way
     spare = max(0.0, left + min(0.0, surplus) * ahead.longest)
     weight = (1 + 2 * ahead.progress) / (2 + ahead.progress)
     least = left / (4 * max(ahead.longest, ahead.likely))

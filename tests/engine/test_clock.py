@@ -554,3 +554,47 @@ def test_no_game_is_lost_on_time_that_a_quick_mover_would_not_lose(
 ) -> None:
     assume(survives(control, delays, told=None))
     assert survives(control, delays, told=told)
+
+
+def ways_told(clock: Clock, ways: list[float], think: float = 0.1) -> float:
+    """Return what is left after moves of whose clock the front end tells."""
+    left = clock.control.main - 0.0001
+    clock.set_left(BLACK, left, 0)
+    for way in ways:
+        clock.spend(BLACK, think + RESERVE_SECONDS)
+        left -= think + way
+        clock.set_left(BLACK, left, 0)
+    return left
+
+
+def test_the_way_to_the_front_end_is_learned_where_it_tells_the_time_left() -> None:
+    clock = Clock()
+    clock.configure(TimeControl(TimeSystem.ABSOLUTE, 60.0))
+    assert clock.way == RESERVE_SECONDS
+    ways_told(clock, [0.001, 0.002])
+    assert clock.way == RESERVE_SECONDS  # too few to tell
+    ways_told(clock, [0.001] * 3)
+    assert clock.way == pytest.approx(0.003 + 2 * 0.002)
+    ways_told(clock, [0.001] * 8)
+    assert clock.way == pytest.approx(0.003 + 2 * 0.001)
+    ways_told(clock, [0.5])
+    assert clock.way == RESERVE_SECONDS
+
+
+def test_whole_seconds_and_our_own_books_tell_nothing_of_the_way() -> None:
+    clock = Clock()
+    clock.configure(TimeControl(TimeSystem.ABSOLUTE, 60.0))
+    for left in range(59, 50, -1):
+        clock.set_left(BLACK, float(left), 0)
+        clock.spend(BLACK, 0.97)
+        clock.spend(BLACK, 0.0)
+    assert clock.way == RESERVE_SECONDS
+
+
+def test_a_short_way_leaves_more_for_the_moves() -> None:
+    control = TimeControl(TimeSystem.ABSOLUTE, 5.0)
+    slow, quick = clock_of(control), clock_of(control)
+    left = ways_told(quick, [0.001] * 4)
+    slow.set_left(BLACK, left, 0)
+    assert plan(quick).target > 1.3 * plan(slow).target
+    assert plan(quick).maximum <= left - RESERVE_SECONDS
