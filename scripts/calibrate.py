@@ -24,7 +24,7 @@ from tanbo_engine.selfplay import Batch, Look, SelfGame
 
 BINS = 10
 CLASSES = {49: "up to 49 points", 81: "to 81", 121: "to 121", math.inf: "larger"}
-LIMITS = (2, 5, 10)
+LIMITS = (1, 2, 5)
 """Chances in percent below which a side might resign."""
 
 MOVES_TO_RESIGN = 3
