@@ -318,7 +318,7 @@ def test_dense_3x7_is_decided() -> None:
 def test_a_full_table_forgets_but_the_search_goes_on() -> None:
     search = searched(kernel("dense-7x7"), 150_000, memory=1)
     assert search.is_full
-    assert search.tree_nodes == 4096  # the least
+    assert 4000 < search.tree_nodes <= 4096  # the least table
     assert search.visits == 150_000
     assert not searched(kernel("dense-7x7"), 1000).is_full
     roomy = searched(kernel("dense-7x7"), 150_000, memory=MB - 1)
