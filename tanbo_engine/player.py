@@ -5,6 +5,7 @@ so that the kernel needs none; a `StopFlag` ends a slice at once from any thread
 """
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -222,7 +223,9 @@ class SearchPlayer:
             yield
             return
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(search.workers - 1, "tanbo-search")
+            self._pool = ThreadPoolExecutor(
+                search.workers - 1, "tanbo-search", _leave_signals_to_others
+            )
         most = MOST_VISITS if limits.visits is None else limits.visits
         futures: list[Future[int]] = []
         try:
@@ -352,6 +355,12 @@ def _make(kind: str, memory: int, threads: int) -> Search | AlphaBeta:
 def can_restrict(kind: str) -> bool:
     """Tell whether players of a kind can choose from `only` some moves."""
     return KINDS[kind] is not None
+
+
+def _leave_signals_to_others() -> None:
+    """Let no signal end in this thread: Ctrl-C must wake the one that waits for input."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 
 
 def default_threads() -> int:

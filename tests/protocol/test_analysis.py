@@ -66,14 +66,14 @@ def test_a_line_of_lz_analyze() -> None:
 def test_a_line_of_kata_analyze() -> None:
     assert analysis.kata_line(BOARD, REPORT, REPORT.candidates[:1]) == (
         "info move C2 visits 100 edgeVisits 100 utility 0.500000 winrate 0.750000 "
-        "scoreMean 1.703 scoreStdev 2.200 scoreLead 1.703 scoreSelfplay 1.703 "
+        "scoreMean 0.740 scoreStdev 2.200 scoreLead 0.740 scoreSelfplay 0.740 "
         "prior 0.250000 lcb 0.665130 utilityLcb 0.330259 weight 100.0 order 0 "
         "pv C2 B1 G2"
     )
     line = analysis.root_line(BOARD, REPORT, REPORT.candidates[:2])
     assert line.endswith(
-        " pv B1 rootInfo visits 120 utility 0.500000 winrate 0.750000 scoreMean 1.703 "
-        "scoreStdev 2.200 scoreLead 1.703 scoreSelfplay 1.703 weight 120.0"
+        " pv B1 rootInfo visits 120 utility 0.500000 winrate 0.750000 scoreMean 0.740 "
+        "scoreStdev 2.200 scoreLead 0.740 scoreSelfplay 0.740 weight 120.0"
     )
 
 

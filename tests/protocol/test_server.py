@@ -365,7 +365,8 @@ def random_line(rng: random.Random) -> bytes:
         return rng.randbytes(rng.randrange(60)).replace(b"\n", b"")
     if kind < 0.102:
         return b"x" * rng.randrange(MAX_LINE - 2, MAX_LINE + 3)
-    unwanted = ("quit", "tanbo-perft", "printsgf")  # the last one writes files
+    # The last one writes files; the two before it take their time.
+    unwanted = ("quit", "tanbo-perft", "tanbo-solve", "printsgf")
     names = [name for name in TABLE if name not in unwanted]
     name = rng.choice(names).encode()
     if rng.random() < 0.1:
