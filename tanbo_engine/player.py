@@ -358,7 +358,7 @@ def can_restrict(kind: str) -> bool:
 
 
 def _leave_signals_to_others() -> None:
-    """Let no signal end in this thread: Ctrl-C must wake the one that waits for input."""
+    """Let no signal end here: Ctrl-C must wake the thread that waits for input."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 
