@@ -9,7 +9,7 @@ from msgspec import Meta
 from protocol.options import SettingsError
 from tanbo_engine import setups
 from tanbo_engine.levels import LEVELS, STRONGEST
-from tanbo_engine.player import default_threads
+from tanbo_engine.player import MOST_THREADS, default_threads
 from tanbo_engine.points import Size
 
 DEFAULT_SECONDS = 1.0
@@ -95,7 +95,7 @@ Threads = Annotated[
     int,
     Meta(
         ge=1,
-        le=256,
+        le=MOST_THREADS,
         description="threads that search (default: as many as there are cores; one "
         "with --seed)",
         extra={"metavar": "N"},

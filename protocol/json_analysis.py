@@ -8,7 +8,6 @@ So answers come in the order in which they are found. Formats: `protocol.json_ty
 import asyncio
 import heapq
 import math
-import os
 import secrets
 import sys
 import threading
@@ -30,6 +29,7 @@ from protocol.server import MAX_LINE, Line, read_ahead, watch, write_all
 from tanbo_engine import __version__, build_id, rules
 from tanbo_engine._kernel import StopFlag
 from tanbo_engine.game import Game
+from tanbo_engine.machine import cores
 from tanbo_engine.player import Candidate, Limits, Report, SearchPlayer, Stream
 from tanbo_engine.points import Color, Size, VertexError, format_vertex, parse_vertex
 from tanbo_engine.setups import Setup
@@ -37,6 +37,7 @@ from tanbo_engine.setups import Setup
 DEFAULT_VISITS = 10_000
 """Visits a position where neither query nor command line has a limit."""
 
+_MOST_WORKERS = 256
 _MOST_VISITS = 1_000_000_000  # of the 32 bits that the tree counts in
 _COLORS = {"B": Color.BLACK, "W": Color.WHITE, "b": Color.BLACK, "w": Color.WHITE}
 _SIDES = {"BLACK": Color.BLACK, "WHITE": Color.WHITE}
@@ -58,7 +59,7 @@ class Settings(
             int,
             Meta(
                 ge=1,
-                le=256,
+                le=_MOST_WORKERS,
                 description="positions searched at a time (default: one a processor)",
                 extra={"metavar": "N"},
             ),
@@ -663,20 +664,13 @@ def _shares(settings: Settings) -> list[int]:
     Raises:
         SettingsError: less than one for each.
     """
-    workers = settings.workers or min(len(_processors()), 256)
+    workers = settings.workers or min(cores(), _MOST_WORKERS)
     share = settings.memory // workers
     if not share:
         raise SettingsError(
             f"{workers} workers need at least --memory {workers}, got {settings.memory}"
         )
     return [share] * workers
-
-
-def _processors() -> Sequence[int]:
-    """Return the processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return tuple(os.sched_getaffinity(0))
-    return range(os.cpu_count() or 1)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from enum import Flag, auto
-from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -15,6 +14,7 @@ from protocol import config, gtp
 from protocol.transcript import Transcript
 from tanbo_engine import __version__, clock, rules, setups
 from tanbo_engine._kernel import StopFlag
+from tanbo_engine.chance import MOVES_TO_RESIGN
 from tanbo_engine.game import Game
 from tanbo_engine.levels import STRONGEST, at_level, most_visits
 from tanbo_engine.patience import FRUGAL, HARMLESS
@@ -24,7 +24,7 @@ from tanbo_engine.player import (
     Report,
     SearchPlayer,
     Stream,
-    mix_seed,
+    choice_source,
     run_stoppable,
 )
 from tanbo_engine.points import Color, Size, format_vertex
@@ -42,8 +42,6 @@ _PLAYER_SETTINGS = ("memory", "player", "seed", "threads")
 _UNLIMITED = Limits(visits=MOST_VISITS)
 _GLANCE = Limits(visits=32)
 
-_MOVES_TO_RESIGN = 3
-"""Own moves in a row that must look lost: one search may be wrong, three rarely are."""
 
 _Result = TypeVar("_Result")
 
@@ -296,7 +294,7 @@ class Session:
         work = work or self.begin()
         report = await self._watched(work, limits, tell, interval, only)
         key = game.kernel.key
-        source = Random(mix_seed(~self._seed, self._games_played, key))  # noqa: S311
+        source = choice_source(self._seed, self._games_played, key)
         report = varied(report, game, settings.variety, source)
         return at_level(report, game, settings.level, source)
 
@@ -322,7 +320,7 @@ class Session:
         """Tell whether it is time to resign; call it once for each own move."""
         is_lost = 100 * report.value < self.settings.resign
         self._lost_moves[color] = self._lost_moves[color] + 1 if is_lost else 0
-        if self._lost_moves[color] < _MOVES_TO_RESIGN:
+        if self._lost_moves[color] < MOVES_TO_RESIGN:
             return False
         self.is_engaged = False
         return True

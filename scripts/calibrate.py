@@ -18,19 +18,17 @@ from typing import NamedTuple
 
 import msgspec
 
+from protocol.arena.statistics import wilson
 from tanbo_engine import selfplay, setups
-from tanbo_engine.chance import believable
+from tanbo_engine.chance import MOVES_TO_RESIGN, SLOPES, believable, size_class
 from tanbo_engine.selfplay import Batch, Look, SelfGame
 
 BINS = 10
-CLASSES = {49: "up to 49 points", 81: "to 81", 121: "to 121", math.inf: "larger"}
+CLASSES = {most: f"to {most}" if most < math.inf else "larger" for most in SLOPES} | {
+    min(SLOPES): f"up to {min(SLOPES)} points"
+}
 LIMITS = (1, 2, 5)
 """Chances in percent below which a side might resign."""
-
-MOVES_TO_RESIGN = 3
-"""As many own moves in a row, as `--resign` of the engine has it."""
-
-_Z95 = 1.96
 
 
 class Forecast(NamedTuple):
@@ -64,16 +62,8 @@ class Given(NamedTuple):
 
     @property
     def most(self) -> float:
-        """Upper end of the 95% interval of the error (Wilson)."""
-        share, z2 = self.won / self.up, _Z95**2
-        spread = _Z95 * math.sqrt(share * (1 - share) / self.up + z2 / (4 * self.up**2))
-        return (share + z2 / (2 * self.up) + spread) / (1 + z2 / self.up)
-
-
-def size_class(setup: str) -> float:
-    """Return the class of a set-up: the most points of its boards."""
-    area = setups.by_name(setup).size.area
-    return next(most for most in CLASSES if area <= most)
+        """Upper end of the 95% interval of the error."""
+        return wilson(self.won / self.up, self.up)[1]
 
 
 def said(game: SelfGame, area: int) -> SelfGame:
@@ -229,7 +219,7 @@ def collect(batches: Iterator[Batch]) -> tuple[dict[float, list[SelfGame]], int]
         visits[batch.source.visits] += 1
         area = setups.by_name(batch.source.setup).size.area
         its = [said(game, area) for game in batch.games]
-        games[size_class(batch.source.setup)] += its
+        games[size_class(area)] += its
     if len(visits) != 1:
         raise ValueError(f"searches of several sizes: {sorted(visits)} visits")
     return {most: its for most, its in games.items() if its}, next(iter(visits))

@@ -129,7 +129,6 @@ ctypedef struct Recipe:
     bint learned_prior   # moves are weighed by the learned policy, else by hand
     int plies            # of a rollout
     double exploration   # PUCT constant
-    double urgency       # first-play urgency: taken from the parent's mean
     int batch            # visits made at once below busy nodes
 
 # What a thread that searches has of its own.
@@ -359,6 +358,7 @@ cdef uint32_t move_block(
 # 8 What Python sees
 cdef bint weights_are_loaded
 cdef int side_of(object color) except -1
+cdef Index cell_of(const Board* b, Index point) noexcept nogil
 cdef int require_weights() except -1
 cdef bint is_finite(const Weights* network) noexcept
 

@@ -23,7 +23,8 @@ MOST_PERFT_DEPTH = 64
 PUCT = 0
 UCT = 1
 PUCT0 = 2
-MOST_VISITS = (1 << 32) - 1
+MOST_VISITS = 4_000_000_000  # of 32 bits: room for visits under way
+MOST_THREADS = MOST_WORKERS
 LANES = PATTERN_LANES
 ALL_PATTERNS = CENTRES * QUADS
 ALL_EFFECTS = EFFECTS
@@ -1131,7 +1132,6 @@ def choose_recipe(recipe, b, kind):
     recipe.exploration = EXPLORATION
     if kind == KIND_PUCT and b.width * b.height <= SMALL_AREA:
         recipe.exploration = SMALL_EXPLORATION
-    recipe.urgency = 0
     recipe.batch = 4
     recipe.plies = 0 if kind == KIND_PUCT else PROTOTYPE_PLIES
 
@@ -1337,23 +1337,32 @@ def clear_node(node):
     memset(node, 0, cython.sizeof(Node))
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def is_restricted(
+    t: cython.pointer(Tree), parent: cython.pointer(Node)
+) -> cython.bint:
+    """Tell whether only some moves of a node are searched: not those `excluded`."""
+    return t.restricted and parent == t.nodes + t.root
+
+
 def select_puct(t, parent):
     """Return the child with the largest mean + c * prior * sqrt(N) / (1 + n).
 
-    An unvisited child counts with its parent's mean, less the urgency of the recipe
-    (first-play urgency). Proven losses are passed over; a parent whose children all
-    lose is proven itself.
+    An unvisited child counts with its parent's mean (first-play urgency). Proven
+    losses are passed over; a parent whose children all lose is proven itself.
     """
     visits: cython.double = read_visits(cython.address(parent.visits)) - 1
     reach: cython.double = t.recipe.exploration * sqrt(visits)
     urgency: cython.double = 0.5
     if visits > 0:
         urgency = 1 - read_total(cython.address(parent.total)) / visits
-    urgency -= t.recipe.urgency
-    barred: cython.bint = t.restricted and parent == t.nodes + t.root
+    barred: cython.bint = is_restricted(t, parent)
     child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
     best: cython.pointer(Node) = child
-    most: cython.double = -2
+    most: cython.double = -1
     score: cython.double
     seen: uint32_t
     i: cython.int
@@ -1381,7 +1390,7 @@ def select_uct(t, random, parent):
     score: cython.double
     visits: uint32_t = read_visits(cython.address(parent.visits))
     spread: cython.double = natural_log(max(visits, 2) - 1)
-    barred: cython.bint = t.restricted and parent == t.nodes + t.root
+    barred: cython.bint = is_restricted(t, parent)
     seen: uint32_t
     i: cython.int
     for i in range(parent.count):
@@ -1460,7 +1469,7 @@ def proof_from_children(t, parent):
     Of winning replies the quickest counts, of losing ones the slowest.
     """
     child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
-    barred: cython.bint = t.restricted and parent == t.nodes + t.root
+    barred: cython.bint = is_restricted(t, parent)
     quickest: cython.int = 0
     slowest: cython.int = 0
     is_open: cython.bint = False
@@ -1483,7 +1492,7 @@ def proof_from_children(t, parent):
 def best_child(t, parent):
     """Return the child to play, the best by `is_better`; none that is excluded."""
     child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
-    barred: cython.bint = t.restricted and parent == t.nodes + t.root
+    barred: cython.bint = is_restricted(t, parent)
     best: cython.pointer(Node) = cython.NULL
     one: Node
     two: Node
@@ -1665,6 +1674,11 @@ def require_weights():
     return 0
 
 
+def cell_of(b, point):
+    """Return the cell of a point; `Position.point_of` goes the other way."""
+    return (point // b.width + 1) * b.stride + point % b.width + 1
+
+
 @cython.final
 @cython.cclass
 class StopFlag:
@@ -1710,8 +1724,7 @@ class Position:
             for point in points:
                 if not 0 <= point < width * height:
                     raise ValueError(f"point {point} is off the board")
-                row, column = divmod(point, width)
-                cell = (row + 1) * b.stride + column + 1
+                cell = cell_of(b, point)
                 if stones[cell] != NOBODY:
                     raise ValueError(f"two stones on point {point}")
                 stones[cell] = color
@@ -1780,8 +1793,7 @@ class Position:
         """Tell whether a colour may place a stone there (R3); False after the end."""
         if not 0 <= point < self.board.width * self.board.height:
             return False
-        row, column = divmod(point, self.board.width)
-        cell: cython.int = (row + 1) * self.board.stride + column + 1
+        cell: Index = cell_of(cython.address(self.board), point)
         side: cython.int = side_of(color)
         return is_single(self.board.word[side][cell]) != 0 and self.winner < 0
 
@@ -1843,9 +1855,8 @@ class Position:
             self.history = grown
             self.history_room = room
         before: cython.int = b.stones[0] + b.stones[1]
-        row, column = divmod(point, b.width)
         undo: cython.pointer(Undo) = cython.address(self.history[self.turn_count])
-        make_move(b, (row + 1) * b.stride + column + 1, undo)
+        make_move(b, cell_of(b, point), undo)
         self.hash ^= key_change(b, undo)
         self.turn_count += 1
         return before + 1 - b.stones[0] - b.stones[1]
@@ -1904,8 +1915,7 @@ class Position:
         classify(b, kinds)
         count_whole(b, counts)
         for point in range(points):
-            cell = (point // b.width + 1) * b.stride + point % b.width + 1
-            patterns[point] = pattern_at(b, kinds, cell)
+            patterns[point] = pattern_at(b, kinds, cell_of(b, point))
         moves = []
         for i in range(b.count[b.to_move] if self.winner < 0 else 0):
             cell = b.legal[b.to_move][i]
@@ -2195,9 +2205,7 @@ class Search:
             if node == 0:
                 return False
         for point in played:
-            row, column = divmod(point, t.start.width)
-            cell = (row + 1) * t.start.stride + column + 1
-            node = find_child(t, node, cell)
+            node = find_child(t, node, cell_of(cython.address(t.start), point))
             if node == 0:
                 return False
         t.root = node
@@ -2211,8 +2219,7 @@ class Search:
         t.restricted = len(only) > 0
         memset(t.excluded, 1, cython.sizeof(t.excluded))
         for point in only:
-            row, column = divmod(point, t.start.width)
-            t.excluded[(row + 1) * t.start.stride + column + 1] = 0
+            t.excluded[cell_of(cython.address(t.start), point)] = 0
         return 0
 
     def change_recipe(self):
@@ -2223,7 +2230,6 @@ class Search:
         recipe.learned_prior = wanted("learned_prior", recipe.learned_prior)
         recipe.plies = wanted("plies", recipe.plies)
         recipe.exploration = wanted("exploration", recipe.exploration)
-        recipe.urgency = wanted("urgency", recipe.urgency)
         recipe.batch = wanted("batch", recipe.batch)
         return 0
 

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future
 from queue import SimpleQueue
-from random import Random
 from typing import NamedTuple
 
 from tanbo_engine import notation, points, record, rules, setups
@@ -28,7 +27,7 @@ from tanbo_engine.player import (
     Report,
     SearchPlayer,
     Stream,
-    mix_seed,
+    choice_source,
 )
 from tanbo_engine.points import Color
 
@@ -245,8 +244,8 @@ class Tanbo:
             raise ValueError(f"levels are {min(LEVELS)} to {STRONGEST}, not {level}")
         limits = Limits(seconds, most_visits(level, visits), early=HARMLESS)
         report = self._search(limits)
-        seed = mix_seed(~self._seed, self._games, self.game.kernel.key)
-        return at_level(report, self.game, level, Random(seed))  # noqa: S311
+        source = choice_source(self._seed, self._games, self.game.kernel.key)
+        return at_level(report, self.game, level, source)
 
     def analyze(
         self,

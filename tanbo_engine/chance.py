@@ -14,9 +14,18 @@ SUREST = 0.9995
 """No probability is said to be larger without a proof, nor smaller than the rest."""
 
 
+MOVES_TO_RESIGN = 3
+"""Own moves in a row that must look lost: one search may be wrong, three rarely are."""
+
+
+def size_class(area: int) -> float:
+    """Return the class of boards of so many points: a key of `SLOPES`."""
+    return next(most for most in SLOPES if area <= most)
+
+
 def slope_for(area: int) -> float:
     """Return the slope for boards of so many points."""
-    return next(slope for most, slope in SLOPES.items() if area <= most)
+    return SLOPES[size_class(area)]
 
 
 def believable(value: float, area: int) -> float:

@@ -4,21 +4,23 @@ A search is told as slices of visits. Between slices this module looks at the cl
 so that the kernel needs none; a `StopFlag` ends a slice at once from any thread.
 """
 
-import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from random import Random
 from typing import NamedTuple, TypeVar
 
 import anyio.to_thread
 
+from tanbo_engine import _kernel
 from tanbo_engine._alphabeta import AlphaBeta
 from tanbo_engine._kernel import PUCT, PUCT0, UCT, Search, StopFlag
 from tanbo_engine.chance import believable
 from tanbo_engine.game import Game
+from tanbo_engine.machine import cores
 from tanbo_engine.patience import Patience
 from tanbo_engine.rules import Position
 
@@ -31,10 +33,10 @@ KINDS = {"auto": PUCT, "puct": PUCT, "alphabeta": None, "puct0": PUCT0, "uct": U
 """Players by name: the best for the board, the rest for comparison; the kind of tree
 search of each, None for the one without a tree."""
 
-MOST_VISITS = 4_000_000_000
+MOST_VISITS = _kernel.MOST_VISITS
 """A limit for searches that something else ends: the tree counts in 32 bits."""
 
-MOST_THREADS = 256
+MOST_THREADS = _kernel.MOST_THREADS
 """How many can search one tree."""
 
 _Result = TypeVar("_Result")
@@ -58,6 +60,11 @@ class Limits(NamedTuple):
     visits: int | None = None
     target: float | None = None
     early: float | None = None
+
+    @property
+    def most_visits(self) -> int:
+        """The limit of visits, as a number also where there is none."""
+        return MOST_VISITS if self.visits is None else self.visits
 
 
 class Candidate(NamedTuple):
@@ -210,8 +217,8 @@ class SearchPlayer:
         last, self._last = self._last, None  # not known if the next line fails
         undone, played = (None, ()) if last is None else _way(last, root)
         self._search.start(game.kernel, seed, undone, played, only)
-        most = MOST_VISITS if limits.visits is None else limits.visits
-        if self._search.visits > most + _OVERSHOT * self._search.workers:
+        most = limits.most_visits + _OVERSHOT * self._search.workers
+        if self._search.visits > most:
             self._search.start(game.kernel, seed)
         self._last = root if self._keeps else None
 
@@ -226,7 +233,7 @@ class SearchPlayer:
             self._pool = ThreadPoolExecutor(
                 search.workers - 1, "tanbo-search", _leave_signals_to_others
             )
-        most = MOST_VISITS if limits.visits is None else limits.visits
+        most = limits.most_visits
         futures: list[Future[int]] = []
         try:
             for worker in range(1, search.workers):
@@ -245,7 +252,7 @@ class SearchPlayer:
         """Run slices of about two milliseconds until a limit is reached."""
         search = self._search
         seconds = float("inf") if limits.seconds is None else limits.seconds
-        most = MOST_VISITS if limits.visits is None else limits.visits
+        most = limits.most_visits
         if len(search.moves()) == 1 and stream is None:
             most = 1  # a forced move needs no thought
         next_report = float("inf") if stream is None else stream.interval
@@ -364,10 +371,8 @@ def _leave_signals_to_others() -> None:
 
 
 def default_threads() -> int:
-    """Return how many cores this process may use, as far as the machine tells."""
-    if hasattr(os, "sched_getaffinity"):
-        return min(len(os.sched_getaffinity(0)), MOST_THREADS)
-    return min(os.cpu_count() or 1, MOST_THREADS)
+    """Return one for each core that this process may use, if not too many."""
+    return min(cores(), MOST_THREADS)
 
 
 def _patience(limits: Limits) -> Patience | None:
@@ -396,6 +401,11 @@ async def run_stoppable(work: Callable[[], _Result], stop: StopFlag) -> _Result:
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
     finally:
         stop.set()
+
+
+def choice_source(seed: int, salt: int, key: int) -> Random:
+    """Return what decides choices among the moves of a report; not the search's own."""
+    return Random(mix_seed(~seed, salt, key))  # noqa: S311
 
 
 def mix_seed(seed: int, salt: int, key: int) -> int:

@@ -6,7 +6,6 @@ weight (int16); the weights of effects and of the network, as the kernel keeps t
 CRC-32 of all before it. ``scripts/train.py`` writes it.
 """
 
-import hashlib
 import zlib
 from pathlib import Path
 
@@ -39,6 +38,8 @@ def pack(numbers: bytes, lanes: bytes, policy: bytes, rest: bytes) -> bytes:
 
 def file_id(file: Path = FILE) -> str:
     """Return what tells a file of weights from others: 12 hex digits."""
+    import hashlib  # here for the start-up time
+
     return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
 
 

@@ -1,6 +1,5 @@
 """What a tournament is: one typed definition for command line and TOML file."""
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from protocol.arena import openings, schedule, statistics
 from protocol.arena.clocks import Control, ControlError, PerMove, parse_clock
 from protocol.options import SettingsError, load
 from tanbo_engine import setups
+from tanbo_engine.machine import cores
 
 GAMES = 100
 """Games per pairing and set-up where none are asked for."""
@@ -280,13 +280,6 @@ def load_tournament(
 def default_concurrency(threads: int = 1) -> int:
     """Return how many games at a time leave a core for the arena and the system."""
     return max(1, cores() // threads - 1)
-
-
-def cores() -> int:
-    """Return the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class OpeningBook:

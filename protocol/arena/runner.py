@@ -15,7 +15,6 @@ from protocol.arena.config import (
     PLACEHOLDERS,
     OpeningBook,
     Tournament,
-    cores,
     default_concurrency,
 )
 from protocol.arena.openings import OpeningError
@@ -33,6 +32,7 @@ from protocol.arena.store import (
 from protocol.client import EngineCommand, EngineError
 from tanbo_engine import setups
 from tanbo_engine.game import Game
+from tanbo_engine.machine import cores
 
 VOIDS_IN_A_ROW = 3
 """Games in a row that the arena itself fails to play before it gives up."""

@@ -305,13 +305,16 @@ def interval(score: PairScore) -> tuple[float, float]:
     went the same way and leaves 0..1 near the ends; this one is inside, closes with
     1/n even then, and reaches 0 or 1 exactly if no point was made or lost.
     """
-    mean, games = score.mean, _effective_games(score)
+    low, high = wilson(score.mean, _effective_games(score))
+    lost = 2 * score.pairs - score.points
+    return low if score.points else 0.0, high if lost else 1.0
+
+
+def wilson(mean: float, games: float) -> tuple[float, float]:
+    """Return the 95% interval of a share of which so many games told (Wilson 1927)."""
     centre = mean * games + Z95**2 / 2
     half = Z95 * math.sqrt(games * mean * (1 - mean) + Z95**2 / 4)
-    low = (centre - half) / (games + Z95**2) if score.points else 0.0
-    lost = 2 * score.pairs - score.points
-    high = (centre + half) / (games + Z95**2) if lost else 1.0
-    return low, high
+    return (centre - half) / (games + Z95**2), (centre + half) / (games + Z95**2)
 
 
 def elo(score: PairScore) -> Elo:

@@ -11,6 +11,7 @@ from protocol.arena import config, schedule
 from protocol.arena.clocks import Clock, PerMove
 from protocol.arena.config import EngineEntry, Tournament, load_tournament
 from protocol.options import Parser, SettingsError, fields
+from tanbo_engine.machine import cores
 
 TWO = ("--engine", "A=a --x", "--engine", "B=b", "--out", "results")
 
@@ -350,4 +351,4 @@ def test_default_concurrency(
 
 
 def test_cores() -> None:
-    assert 1 <= config.cores() <= (os.cpu_count() or 1)
+    assert 1 <= cores() <= (os.cpu_count() or 1)

@@ -6,6 +6,7 @@ file, not from its code.
 
 import math
 import struct
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -175,16 +176,22 @@ def log_odds(position: rules.Position, read: Weights) -> float:
     view = View(position)
     area = position.size.area
     side = math.sqrt(area)
-    rows = [read.lanes.get(view.pattern(p), (0,) * LANES) for p in range(area)]
-    inputs = [7 * sum(lane) / (side * read.scale) for lane in zip(*rows, strict=True)]
     colors = (view.us, view.them)
-    inputs += [len(rules.legal_moves(position, color)) / side for color in colors]
-    inputs += [len(position.stones(color)) / (2 * side) for color in colors]
-    inputs += [
+    counts = [len(rules.legal_moves(position, color)) / side for color in colors]
+    counts += [len(position.stones(color)) / (2 * side) for color in colors]
+    counts += [
         2 * sum(root.color is color for root in rules.roots(position)) / side
         for color in colors
     ]
-    inputs.append(side / 10)
+    counts.append(side / 10)
+    return odds_of([view.pattern(point) for point in range(area)], counts, read)
+
+
+def odds_of(patterns: Sequence[int], counts: Sequence[float], read: Weights) -> float:
+    """Return the log odds for the pattern of every point and the counts."""
+    rows = [read.lanes.get(pattern, (0,) * LANES) for pattern in patterns]
+    factor = 7 / math.sqrt(len(rows)) / read.scale
+    inputs = [factor * sum(lane) for lane in zip(*rows, strict=True)] + [*counts]
     total: float = read.output_bias
     total += sum(x * w for x, w in zip(inputs, read.linear, strict=True))
     for unit in range(HIDDEN):
@@ -198,6 +205,11 @@ def move_weights(position: rules.Position, read: Weights) -> dict[int, float]:
     """Return the weight of every legal move by the policy."""
     view, found = View(position), {}
     for point in rules.legal_moves(position):
-        log = read.policy.get(view.pattern(point), 0) + read.effects[view.effect(point)]
-        found[point] = math.exp(max(-MOST_POLICY, min(log / POLICY_UNIT, MOST_POLICY)))
+        found[point] = weight_of(view.pattern(point), view.effect(point), read)
     return found
+
+
+def weight_of(pattern: int, effect: int, read: Weights) -> float:
+    """Return how promising a move of this pattern and effect is."""
+    log = read.policy.get(pattern, 0) + read.effects[effect]
+    return math.exp(max(-MOST_POLICY, min(log / POLICY_UNIT, MOST_POLICY)))

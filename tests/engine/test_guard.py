@@ -127,6 +127,7 @@ def test_the_modules_in_use_are_the_compiled_ones(module: ModuleType) -> None:
 # Which module may use which (DESIGN.md section 2)
 
 ROOMS = [
+    "machine",
     "points",
     "rules",
     "setups",

@@ -1,0 +1,10 @@
+"""What this machine gives to this process."""
+
+import os
+
+
+def cores() -> int:
+    """Return how many cores this process may use, as far as the machine tells."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
