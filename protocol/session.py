@@ -19,7 +19,7 @@ from tanbo_engine.game import Game
 from tanbo_engine.levels import STRONGEST, at_level, most_visits
 from tanbo_engine.patience import FRUGAL, HARMLESS
 from tanbo_engine.player import (
-    MOST_VISITS,
+    Aim,
     Limits,
     Report,
     SearchPlayer,
@@ -28,7 +28,7 @@ from tanbo_engine.player import (
     run_stoppable,
 )
 from tanbo_engine.points import Color, Size, format_vertex
-from tanbo_engine.variety import varied
+from tanbo_engine.variety import varied, varies
 
 if TYPE_CHECKING:
     from tanbo_engine.answers import Question
@@ -39,7 +39,7 @@ Tell = Callable[[Report], Coroutine[Any, Any, None]]
 
 _LIVE_SECONDS = 0.25
 _PLAYER_SETTINGS = ("memory", "player", "seed", "threads")
-_UNLIMITED = Limits(visits=MOST_VISITS)
+_UNLIMITED = Limits()
 _GLANCE = Limits(visits=32)
 
 
@@ -281,6 +281,9 @@ class Session:
     ) -> Report:
         """Search for a move as the settings want it; the game is not over.
 
+        Where moves are to be compared, be it to show them or to choose another than the
+        best, the search is one for that; so it is with a limit of nodes.
+
         Args:
             work: what may end it; without one, an interrupt may.
             tell: told reports on the way, unless the move is forced, and the last one.
@@ -292,11 +295,25 @@ class Session:
         if settings.level < STRONGEST:
             self._player.forget()  # a weak player has not seen what was analysed
         work = work or self.begin()
-        report = await self._watched(work, limits, tell, interval, only)
+        report = await self._watched(
+            work, limits, tell, interval, only, self._aim(tell)
+        )
         key = game.kernel.key
         source = choice_source(self._seed, self._games_played, key)
         report = varied(report, game, settings.variety, source)
         return at_level(report, game, settings.level, source)
+
+    def _aim(self, tell: Tell | None = None) -> Aim:
+        """Return what a search for a move is for."""
+        settings = self.settings
+        is_compared = (
+            tell is not None
+            or self.live is not None
+            or settings.nodes is not None
+            or settings.level < STRONGEST
+            or varies(self.game, settings.variety)
+        )
+        return Aim.COMPARE if is_compared else Aim.MOVE
 
     async def _watched(
         self,
@@ -304,12 +321,13 @@ class Session:
         limits: Limits,
         tell: Tell | None,
         interval: float,
-        only: Collection[int] = (),
+        only: Collection[int],
+        aim: Aim,
     ) -> Report:
         """Search, and tell it to who wants to know, or show it where it is shown."""
         is_forced = len(only or self.game.legal_moves()) == 1
         on_the_way = None if is_forced else tell or self.live
-        report = await self._search(work, limits, on_the_way, interval, only)
+        report = await self._search(work, limits, on_the_way, interval, only, aim)
         if tell is not None:
             await tell(report)
         elif self.live is not None:
@@ -338,9 +356,9 @@ class Session:
 
     async def ponder(self, work: Work) -> None:
         """Search the position until the work is ended; the next search goes on."""
-        limits = Limits(visits=self.settings.nodes or MOST_VISITS)
+        limits = Limits(visits=self.settings.nodes)
         try:
-            await self._search(work, limits)
+            await self._search(work, limits, aim=self._aim())
         except Exception as error:  # no memory, or a bug: the next search will tell
             self.note(f"pondering ended: {error}")
             self.is_engaged = False
@@ -378,12 +396,13 @@ class Session:
         tell: Tell | None = None,
         interval: float = _LIVE_SECONDS,
         only: Collection[int] = (),
+        aim: Aim = Aim.COMPARE,
     ) -> Report:
         stream = None if tell is None else Stream(_in_the_loop(tell), interval)
         began = time.monotonic()
         try:
             report = await self._player.think(
-                self.game, limits, work.stop, self._games_played, stream, only
+                self.game, limits, work.stop, self._games_played, stream, only, aim
             )
         except MemoryError as error:
             raise gtp.GtpError(

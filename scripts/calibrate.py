@@ -20,12 +20,12 @@ import msgspec
 
 from protocol.arena.statistics import wilson
 from tanbo_engine import selfplay, setups
-from tanbo_engine.chance import MOVES_TO_RESIGN, SLOPES, believable, size_class
+from tanbo_engine.chance import MOVES_TO_RESIGN, SIZES, believable, size_class
 from tanbo_engine.selfplay import Batch, Look, SelfGame
 
 BINS = 10
-CLASSES = {most: f"to {most}" if most < math.inf else "larger" for most in SLOPES} | {
-    min(SLOPES): f"up to {min(SLOPES)} points"
+CLASSES = {most: f"to {most}" if most < math.inf else "larger" for most in SIZES} | {
+    min(SIZES): f"up to {min(SIZES)} points"
 }
 LIMITS = (1, 2, 5)
 """Chances in percent below which a side might resign."""
@@ -66,12 +66,12 @@ class Given(NamedTuple):
         return wilson(self.won / self.up, self.up)[1]
 
 
-def said(game: SelfGame, area: int) -> SelfGame:
+def said(game: SelfGame, area: int, search: str) -> SelfGame:
     """Return a game with the probabilities that the player tells of its searches."""
     looks = [
         look
         if look.proof
-        else msgspec.structs.replace(look, value=believable(look.value, area))
+        else msgspec.structs.replace(look, value=believable(look.value, area, search))
         for look in game.looks
     ]
     return msgspec.structs.replace(game, looks=looks)
@@ -218,7 +218,7 @@ def collect(batches: Iterator[Batch]) -> tuple[dict[float, list[SelfGame]], int]
             raise ValueError("only games with --steady tell; some are without")
         visits[batch.source.visits] += 1
         area = setups.by_name(batch.source.setup).size.area
-        its = [said(game, area) for game in batch.games]
+        its = [said(game, area, batch.source.search) for game in batch.games]
         games[size_class(area)] += its
     if len(visits) != 1:
         raise ValueError(f"searches of several sizes: {sorted(visits)} visits")

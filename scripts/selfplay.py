@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/selfplay.py --out DIR --games 5000
         [--setup dense-7x7:40 --setup classic-9x9:10 ...]   shares of the games
-        [--visits 800] [--seed 1] [--processes 1] [--steady]
+        [--visits 800] [--seed 1] [--processes 1] [--steady] [--search alphabeta]
 
 Each game begins with random moves; then the engine plays both sides, with moves drawn
 by visits in the first quarter of the board's points and some that are drawn blindly.
@@ -173,13 +173,18 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--processes", type=int, default=1, metavar="N")
     parser.add_argument("--steady", action="store_true")
+    parser.add_argument("--search", choices=selfplay.SEARCHES, default="puct")
     options = parser.parse_args(arguments)
     if min(options.games, options.visits, options.processes) < 1:
         parser.error("--games, --visits and --processes are at least 1")
     try:
         shares = dict(map(parse_share, options.setup)) if options.setup else SHARES
         source = selfplay.this_engine(
-            "", options.visits, options.seed, steady=options.steady
+            "",
+            options.visits,
+            options.seed,
+            steady=options.steady,
+            search=options.search,
         )
         claim(options.out, source)
     except ValueError as error:

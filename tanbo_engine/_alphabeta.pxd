@@ -6,6 +6,7 @@ from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from tanbo_engine._kernel cimport (
     BLACK,
     CELLS,
+    MOST_WORKERS,
     WHITE,
     Board,
     Effect,
@@ -16,6 +17,7 @@ from tanbo_engine._kernel cimport (
     Survey,
     Undo,
     board_key,
+    cell_of,
     classify,
     is_single,
     key_change,
@@ -28,6 +30,7 @@ from tanbo_engine._kernel cimport (
     make_move,
     natural_log,
     random_below,
+    read_visits,
     rebuild,
     require_weights,
     seed_random,
@@ -83,14 +86,18 @@ cdef enum:
     LOWER = 2              # this or more,
     EXACT = 3              # this
 
-# What is known about a position; 16 bytes.
-ctypedef struct Entry:
-    uint64_t key
-    int16_t score
+# What is known about a position.
+ctypedef struct Fact:
+    int score
+    int depth
+    int bound
+    int age            # which search wrote it; 0 while empty
     uint16_t cell      # the best move, or 0
-    uint8_t depth
-    uint8_t bound
-    uint8_t age        # which search wrote it; 0 while empty
+
+# The same in the table.
+ctypedef struct Entry:
+    uint64_t check     # the key ^ word
+    uint64_t word
 
 ctypedef struct Move:
     int32_t order      # the largest is tried first
@@ -119,7 +126,6 @@ ctypedef struct Frame:
 # A move of the position to search. The first is the best that is known.
 ctypedef struct Choice:
     double prior
-    uint64_t nodes     # entered below it
     int score          # of its last search
     int proof          # 1 the side to move wins, -1 it loses, 0 open
     uint16_t cell
@@ -131,6 +137,7 @@ ctypedef struct Stack:
     uint64_t used      # entries of this search
     uint64_t nodes
     int age            # number of this search
+    int oldest         # entries of earlier searches are of no use
     bint full          # an entry of this search had to go
     int state          # ENTER, BACK or FINISHED
     int ply            # of the position on top
@@ -141,6 +148,7 @@ ctypedef struct Stack:
     int choice_count
     Board board        # the position on top
     uint64_t known[KNOWN]   # evaluations; see `judge`
+    uint64_t below[CELLS]   # nodes by the first move
     Frame frames[MAX_PLY]
     Choice choices[CELLS]
     int32_t history[2][CELLS]   # refutations by colour and cell
@@ -158,8 +166,13 @@ cdef int judge_anew(Stack* s) noexcept nogil
 cdef int value_on_top(Stack* s) noexcept nogil
 
 # 3 A search from outside
-cdef void begin(Stack* s, uint64_t seed) noexcept nogil
-cdef void list_choices(Stack* s, uint64_t seed) noexcept nogil
+cdef void begin(
+    Stack* s, const uint8_t* excluded, uint64_t seed, int depth
+) noexcept nogil
+cdef void forget(Stack* s) noexcept nogil
+cdef void list_choices(
+    Stack* s, const uint8_t* excluded, uint64_t seed
+) noexcept nogil
 cdef void begin_iteration(Stack* s, int alpha, int beta) noexcept nogil
 cdef void end_iteration(Stack* s) noexcept nogil
 cdef void note_choice(Stack* s, int value) noexcept nogil
@@ -184,20 +197,32 @@ cdef void give_back(Stack* s, int value) noexcept nogil
 # 5 The table
 cdef extern from *:
     void prefetch "__builtin_prefetch"(const void*) noexcept nogil
+    uint64_t read_word "read_relaxed"(const uint64_t*) noexcept nogil
+    void write_word "write_relaxed"(uint64_t*, uint64_t) noexcept nogil
 
+cdef void count_one(uint64_t* count) noexcept nogil
 cdef Entry* bucket_of(const Stack* s, uint64_t key) noexcept nogil
-cdef Entry* probe(const Stack* s, uint64_t key) noexcept nogil
-cdef int score_here(const Entry* entry, int ply) noexcept nogil
-cdef bint is_enough(const Stack* s, const Entry* entry) noexcept nogil
+cdef uint64_t packed(const Fact* fact) noexcept nogil
+cdef void unpack(uint64_t word, Fact* fact) noexcept nogil
+cdef bint probe(const Stack* s, uint64_t key, Fact* fact) noexcept nogil
+cdef int score_here(const Fact* fact, int ply) noexcept nogil
+cdef bint is_enough(const Stack* s, const Fact* fact) noexcept nogil
 cdef void store(Stack* s, const Frame* f) noexcept nogil
 
 # 6 What Python sees
 cdef class AlphaBeta:
-    cdef Stack stack
+    cdef Stack* stacks
+    cdef Entry* table
+    cdef uint64_t mask
+    cdef int age
+    cdef int worker_count
     cdef Board start_board
     cdef size_t memory
     cdef Position position
     cdef int take_memory(self) except -1
+    cdef void prepare(self, Stack* s) noexcept
+    cdef uint64_t entered(self) noexcept nogil
+    cdef uint64_t entered_below(self, Index cell) noexcept nogil
     cdef bint is_started(self) noexcept
     cdef double value_of(self, int i)
     cdef list line_from(self, Index cell)

@@ -10,7 +10,10 @@ nothing, whatever their length.
 Scores are seen from the side to move, in thousandths of a unit of the logistic
 function. A win is worth ``WIN`` less one for each ply to it, which no evaluation
 reaches, so a score that says so is a proof: shorter wins and longer losses are better.
-Positions never repeat (RULES.md R9), so what is known about one holds however it arose.
+Positions never repeat (RULES.md R9), so what is known about one holds however it arose,
+and whoever found it: several workers search the same position at once, each on a stack
+of its own, and share the table alone (lazy SMP). The first of them has the say; odd ones
+begin one ply deeper, so that not all do the same.
 
 Chapters: 1 tables, 2 evaluation, 3 a search from outside, 4 one position of the line,
 5 the table, 6 what Python sees.
@@ -21,6 +24,7 @@ from cython.cimports.libc.stdlib import calloc, free
 from cython.cimports.libc.string import memmove, memset
 
 COMPILED: bool = cython.compiled
+MOST_NODES = 1 << 62
 
 # ---------------------------------------------------------------------------------
 # 1 Tables
@@ -93,27 +97,33 @@ def value_on_top(s):
 # 3 A search from outside: iterations
 
 
-def begin(s, seed):
+def begin(s, excluded, seed, depth):
     """Prepare the moves of the position to search, and the first iteration."""
     b: cython.pointer(Board) = cython.address(s.board)
     i: cython.int
     s.nodes = s.used = 0
     s.full = False
     s.score = evaluate(b)
-    s.depth = 1
+    s.depth = depth
     s.margin = MARGIN
-    memset(s.history, 0, cython.sizeof(s.history))
-    memset(s.known, 0, cython.sizeof(s.known))
+    memset(s.below, 0, cython.sizeof(s.below))
     for i in range(MAX_PLY):
         s.frames[i].killer[0] = s.frames[i].killer[1] = 0
-    list_choices(s, seed)
+    list_choices(s, excluded, seed)
     s.frames[0].key = board_key(b)
     s.frames[0].moves = s.pool
     s.frames[0].count = s.choice_count
     begin_iteration(s, -INFINITE, INFINITE)
 
 
-def list_choices(s, seed):
+def forget(s):
+    """Let nothing of earlier searches count, so that nothing depends on them."""
+    s.oldest = s.age
+    memset(s.history, 0, cython.sizeof(s.history))
+    memset(s.known, 0, cython.sizeof(s.known))
+
+
+def list_choices(s, excluded, seed):
     """List the moves of the position to search by prior, equal ones in random order."""
     b: cython.pointer(Board) = cython.address(s.board)
     random: Random
@@ -123,16 +133,18 @@ def list_choices(s, seed):
     i: cython.int
     k: cython.int
     seed_random(cython.address(random), seed)
-    s.choice_count = b.count[b.to_move]
+    s.choice_count = 0
     classify(b, kinds)
-    for i in range(s.choice_count):
+    for i in range(b.count[b.to_move]):
         choice.cell = b.legal[b.to_move][i]
+        if excluded[choice.cell]:
+            continue
         choice.prior = learned_weight(b, kinds, choice.cell)
-        choice.nodes = 0
         choice.score = s.score
         choice.proof = 0
         total += choice.prior
-        k = i
+        k = s.choice_count
+        s.choice_count += 1
         while k > 0 and (
             s.choices[k - 1].prior < choice.prior
             or s.choices[k - 1].prior == choice.prior
@@ -233,7 +245,7 @@ def best_choice(s):
 
 def search_on(s, end, stop):
     """Go on until so many nodes have been entered, or nothing is left, or the flag."""
-    while s.state != FINISHED and not stop.flag:
+    while s.state != FINISHED and read_visits(cython.address(stop.flag)) == 0:
         if s.state == BACK:
             receive(s)
         elif s.nodes < end:
@@ -253,10 +265,10 @@ def enter(s):
     """
     f: cython.pointer(Frame) = cython.address(s.frames[s.ply])
     b: cython.pointer(Board) = cython.address(s.board)
-    entry: cython.pointer(Entry)
+    fact: Fact
     hash_cell: uint16_t = 0
-    s.nodes += 1
-    s.choices[s.frames[0].index].nodes += 1
+    count_one(cython.address(s.nodes))
+    count_one(cython.address(s.below[s.frames[0].undo.cell]))
     f.key ^= key_change(b, cython.address((f - 1).undo))
     prefetch(bucket_of(s, f.key))  # while the position is evaluated
     is_over: cython.bint = b.roots[BLACK] == 0 or b.roots[WHITE] == 0
@@ -266,12 +278,11 @@ def enter(s):
     if f.depth <= CLEAR_DEPTH and f.beta == f.alpha + 1 and is_clear(s):  # Step 2
         give_back(s, judge(s))
         return
-    entry = probe(s, f.key)  # Step 3
-    if entry != cython.NULL:
-        if is_enough(s, entry):
-            give_back(s, score_here(entry, s.ply))
+    if probe(s, f.key, cython.address(fact)):  # Step 3
+        if is_enough(s, cython.address(fact)):
+            give_back(s, score_here(cython.address(fact), s.ply))
             return
-        hash_cell = entry.cell
+        hash_cell = fact.cell
     f.moves = (f - 1).moves + (f - 1).count  # Step 4
     list_moves(s, f, hash_cell)
     open_frame(f)
@@ -449,10 +460,12 @@ def learn(count, bonus):
 def finish(s):
     """End the position on top: all its moves are searched, or one refutes it."""
     f: cython.pointer(Frame) = cython.address(s.frames[s.ply])
-    store(s, f)
     if s.ply == 0:
+        if s.choice_count == s.board.count[s.board.to_move]:
+            store(s, f)  # else it tells of some moves only
         end_iteration(s)
     else:
+        store(s, f)
         give_back(s, f.best)
 
 
@@ -465,8 +478,15 @@ def give_back(s, value):
 # ---------------------------------------------------------------------------------
 # 5 The table
 #
-# Only entries of the running search count (`age`), so that nothing depends on earlier
-# ones. Scores of wins are kept as seen from their own position, not from the bottom.
+# An entry is two words, each read and written at once. The first is the key, changed by
+# the second: an entry of which another worker has written one half fits no position.
+# Only entries since the last `forget` count. Scores of wins are kept as seen from their
+# own position, not from the bottom.
+
+
+def count_one(count):
+    """Add one to a count of this worker, which others may read meanwhile."""
+    write_word(count, count[0] + 1)
 
 
 def bucket_of(s, key):
@@ -474,34 +494,54 @@ def bucket_of(s, key):
     return s.table + BUCKET * (key & s.mask)
 
 
-def probe(s, key):
-    """Return what this search knows about a position, or NULL."""
+def packed(fact):
+    """Return a fact as one word."""
+    word: uint64_t = cython.cast(uint16_t, fact.score)
+    word |= cython.cast(uint64_t, fact.cell) << 16
+    word |= cython.cast(uint64_t, fact.depth) << 32
+    word |= cython.cast(uint64_t, fact.bound) << 40
+    return word | cython.cast(uint64_t, fact.age) << 48
+
+
+def unpack(word, fact):
+    """Write down the fact that a word stands for."""
+    fact.score = cython.cast(int16_t, word & 0xFFFF)
+    fact.cell = word >> 16 & 0xFFFF
+    fact.depth = word >> 32 & 0xFF
+    fact.bound = word >> 40 & 0xFF
+    fact.age = word >> 48 & 0xFF
+
+
+def probe(s, key, fact):
+    """Write down what is known about a position; False if nothing is."""
     entry: cython.pointer(Entry) = bucket_of(s, key)
+    word: uint64_t
     i: cython.int
     for i in range(BUCKET):
-        if entry.key == key and entry.age == s.age:
-            return entry
-        entry += 1
-    return cython.NULL
+        word = read_word(cython.address(entry[i].word))
+        if read_word(cython.address(entry[i].check)) ^ word == key:
+            unpack(word, fact)
+            return fact.age >= s.oldest
+    return False
 
 
-def score_here(entry, ply):
-    """Return the score of an entry as seen from the bottom."""
-    if entry.score >= PROVEN:
-        return entry.score - ply
-    return entry.score + ply if entry.score <= -PROVEN else entry.score
+def score_here(fact, ply):
+    """Return the score of a fact as seen from the bottom."""
+    if fact.score >= PROVEN:
+        return fact.score - ply
+    return fact.score + ply if fact.score <= -PROVEN else fact.score
 
 
-def is_enough(s, entry):
-    """Tell whether an entry makes a search of the position on top needless."""
+def is_enough(s, fact):
+    """Tell whether a fact makes a search of the position on top needless."""
     f: cython.pointer(Frame) = cython.address(s.frames[s.ply])
-    score: cython.int = score_here(entry, s.ply)
+    score: cython.int = score_here(fact, s.ply)
     is_proof: cython.bint = abs(score) >= PROVEN and f.beta == f.alpha + 1
-    if entry.depth < f.depth and not is_proof:
+    if fact.depth < f.depth and not is_proof:
         return False
-    if entry.bound == LOWER:
+    if fact.bound == LOWER:
         return score >= f.beta
-    return entry.bound == EXACT or score <= f.alpha
+    return fact.bound == EXACT or score <= f.alpha
 
 
 def store(s, f):
@@ -511,34 +551,41 @@ def store(s, f):
     """
     bucket: cython.pointer(Entry) = bucket_of(s, f.key)
     entry: cython.pointer(Entry) = bucket
+    fact: Fact
+    word: uint64_t
     rank: cython.int
     least: cython.int = INFINITE
     i: cython.int
     for i in range(BUCKET):
-        rank = bucket[i].depth + 1
-        if bucket[i].age != s.age:
+        word = read_word(cython.address(bucket[i].word))
+        unpack(word, cython.address(fact))
+        rank = fact.depth + 1
+        if read_word(cython.address(bucket[i].check)) ^ word == f.key:
+            rank = -1 if fact.age == s.age else -2
+        elif fact.age != s.age:
             rank = 0
-        elif bucket[i].key == f.key:
-            rank = -1
         if rank < least:
             least = rank
             entry = bucket + i
-    s.used += least == 0
+    if least == 0 or least == -2:
+        count_one(cython.address(s.used))
     s.full = s.full or least > 0
-    entry.key = f.key
-    entry.age = s.age
-    entry.depth = f.depth
-    entry.cell = f.best_cell
-    entry.score = f.best
+    fact.age = s.age
+    fact.depth = f.depth
+    fact.cell = f.best_cell
+    fact.score = f.best
     if f.best >= PROVEN:
-        entry.score += s.ply
+        fact.score += s.ply
     elif f.best <= -PROVEN:
-        entry.score -= s.ply
-    entry.bound = EXACT
+        fact.score -= s.ply
+    fact.bound = EXACT
     if f.best >= f.beta:
-        entry.bound = LOWER
+        fact.bound = LOWER
     elif f.best <= f.floor:
-        entry.bound = UPPER
+        fact.bound = UPPER
+    word = packed(cython.address(fact))
+    write_word(cython.address(entry.check), f.key ^ word)
+    write_word(cython.address(entry.word), word)
 
 
 # ---------------------------------------------------------------------------------
@@ -551,26 +598,41 @@ class AlphaBeta:
     """An alpha-beta search of one position after another; used as ``Search`` is.
 
     Iterative deepening: `best_move` and the rest tell the last finished iteration,
-    and of the one under way what is better. Equal nodes and seeds give equal results,
-    whatever the slices. A visit is a node here: a position entered after a move.
+    and of the one under way what is better. With one worker equal nodes and seeds give
+    equal results, whatever the slices. A visit is a node here: a position entered after
+    a move.
+
+    What the search tells (all but `visits`) is that of worker 0, and to be asked in the
+    thread that runs it, or when none runs.
 
     Args:
         memory: bound of the table in bytes, of which the largest power of 2 is used;
-            taken at the first `start`. What does not depend on it is less than 3 MB.
+            taken at the first `start`. What does not depend on it is less than 3 MB a
+            worker.
+        workers: how many threads may `run` at once, 1 to 256.
 
     Raises:
         MemoryError: this machine does not give that much.
     """
 
-    def __init__(self, memory):
+    def __init__(self, memory, workers=1):
+        if not 1 <= workers <= MOST_WORKERS:
+            raise ValueError(f"workers are 1 to {MOST_WORKERS}, not {workers}")
         self.memory = memory
+        self.worker_count = workers
+        self.stacks = cython.cast(
+            cython.pointer(Stack), calloc(workers, cython.sizeof(Stack))
+        )
+        if self.stacks == cython.NULL:
+            raise MemoryError("this machine has no memory for the threads of a search")
         # Asked for and given back at once: it is better to fail now than in a game.
         self.take_memory()
-        free(self.stack.table)
-        self.stack.table = cython.NULL
+        free(self.table)
+        self.table = cython.NULL
 
     def __dealloc__(self):
-        free(self.stack.table)
+        free(self.table)
+        free(self.stacks)
 
     def take_memory(self):
         """Take room for the table: at least `LEAST_ROOM` buckets."""
@@ -582,95 +644,168 @@ class AlphaBeta:
         if table == cython.NULL:
             size = count * bucket >> 20
             raise MemoryError(f"this machine has no {size} MB for a search table")
-        self.stack.table = table
-        self.stack.mask = count - 1
-        self.stack.age = 0
+        self.table = table
+        self.mask = count - 1
+        self.age = 0
         return 0
 
-    def start(self, position: Position, seed):
-        """Begin to search a position; the former search is forgotten.
+    def start(self, position: Position, seed, undone=None, played=(), only=()):
+        """Begin to search a position.
 
-        The search depends on the position, not on the moves that led to it.
+        The search depends on the position, not on the moves that led to it, nor on
+        former searches unless they are to be of use.
+
+        Args:
+            position: where; moves made later do not matter.
+            seed: of every random choice.
+            undone: None forgets what former searches found out. Anything else keeps it,
+                from whatever position to whatever other: ``Search`` wants a number.
+            played: of no use here.
+            only: points to choose from; empty for every legal one.
 
         Raises:
-            ValueError: the game is over.
+            ValueError: the game is over, or `only` has a point that is not legal.
             MemoryError: the table does not fit into memory; nothing has changed then.
         """
         if position.winner >= 0:
             raise ValueError("the game is over: there is nothing to search")
+        for point in only:
+            if not position.is_legal(position.board.to_move, point):
+                raise ValueError(f"point {point} is not legal")
         require_weights()
-        s: cython.pointer(Stack) = cython.address(self.stack)
-        if s.table == cython.NULL:
+        if self.table == cython.NULL:
             self.take_memory()
-        if s.age == MOST_AGE:
-            memset(s.table, 0, (s.mask + 1) * BUCKET * cython.sizeof(Entry))
-            s.age = 0
-        s.age += 1
-        rebuild(cython.address(s.board), cython.address(position.board))
-        self.start_board = s.board
-        begin(s, seed)
+        rebuild(cython.address(self.start_board), cython.address(position.board))
+        excluded: uint8_t[CELLS]
+        memset(excluded, len(only) > 0, CELLS)
+        for point in only:
+            excluded[cell_of(cython.address(self.start_board), point)] = 0
+        is_forgotten: cython.bint = undone is None or self.age == MOST_AGE
+        if self.age == MOST_AGE:
+            memset(self.table, 0, (self.mask + 1) * BUCKET * cython.sizeof(Entry))
+            self.age = 0
+        self.age += 1
+        i: cython.int
+        for i in range(self.worker_count):
+            self.prepare(self.stacks + i)
+            if is_forgotten:
+                forget(self.stacks + i)
+            begin(self.stacks + i, excluded, seed + i, 1 + i % 2)
         self.position = position
 
-    def run(self, nodes, stop: StopFlag):
+    def prepare(self, s: cython.pointer(Stack)):
+        """Give a worker the position to search and the table."""
+        s.table = self.table
+        s.mask = self.mask
+        s.age = self.age
+        s.board = self.start_board
+
+    def run(self, nodes, stop: StopFlag, worker=0, until=MOST_NODES):
         """Enter nodes until their number, a proof of the position, or the flag.
 
+        Several threads may do so at once, each as a worker of its own.
+
+        Args:
+            nodes: how many this worker enters.
+            stop: ends the work.
+            worker: which one, below the number of `workers`.
+            until: ends the work when all workers have entered so many.
+
         Returns:
-            The nodes entered; fewer than asked for if the flag was set or nothing is
-            left to find out.
+            The nodes entered; fewer than asked for if something else ended the work.
         """
-        s: cython.pointer(Stack) = cython.address(self.stack)
-        if s.table == cython.NULL:
+        if self.table == cython.NULL:
             raise ValueError("start a search first")
+        if not 0 <= worker < self.worker_count:
+            raise ValueError(f"there is no worker {worker}")
+        s: cython.pointer(Stack) = self.stacks + cython.cast(cython.int, worker)
         before: uint64_t = s.nodes
         end: uint64_t = before + cython.cast(uint64_t, nodes)
+        most: uint64_t = until
+        entered: uint64_t
+        share: uint64_t
         with cython.nogil:
-            search_on(s, end, stop)
+            while (
+                s.nodes < end
+                and s.state != FINISHED
+                and read_visits(cython.address(stop.flag)) == 0
+            ):
+                entered = self.entered()
+                if entered >= most:
+                    break
+                # As if all were equally fast, then the same with what is left.
+                share = (most - entered + self.worker_count - 1) // self.worker_count
+                search_on(s, min(end, s.nodes + share), stop)
         return s.nodes - before
+
+    def entered(self):
+        """Return the nodes that all workers have entered."""
+        nodes: uint64_t = 0
+        i: cython.int
+        for i in range(self.worker_count):
+            nodes += read_word(cython.address(self.stacks[i].nodes))
+        return nodes
+
+    def entered_below(self, cell):
+        """Return the same of the nodes after a move of the position to search."""
+        nodes: uint64_t = 0
+        i: cython.int
+        for i in range(self.worker_count):
+            nodes += read_word(cython.address(self.stacks[i].below[cell]))
+        return nodes
+
+    @property
+    def workers(self):
+        """How many threads may search at once."""
+        return self.worker_count
 
     @property
     def visits(self):
-        """Nodes entered since `start`."""
-        return self.stack.nodes
+        """Nodes that all workers have entered since `start`."""
+        return self.entered()
 
     @property
     def depth(self):
         """Depth of the last finished iteration, in plies; forced moves do not count."""
-        finished: cython.bint = self.stack.state == FINISHED
-        return self.stack.depth - (0 if finished else 1) if self.is_started() else 0
+        finished: cython.bint = self.stacks.state == FINISHED
+        return self.stacks.depth - (0 if finished else 1) if self.is_started() else 0
 
     @property
     def score(self):
         """Score of the last finished iteration for the side to move, in thousandths of
         a unit of the logistic function; 30000 less the plies for a win."""
-        return self.stack.score
+        return self.stacks.score
 
     @property
     def tree_nodes(self):
-        """Positions in the table."""
-        return self.stack.used
+        """Positions that this search has put into the table."""
+        return sum(
+            read_word(cython.address(self.stacks[i].used))
+            for i in range(self.worker_count)
+        )
 
     @property
     def is_full(self):
         """Whether the memory bound has made the search forget positions."""
-        return self.stack.full
+        return self.stacks.full
 
     @property
     def proof(self):
         """1 if the side to move is proven to win, -1 if it is to lose, else 0."""
         if not self.is_started():
             return 0
-        return self.stack.choices[best_choice(cython.address(self.stack))].proof
+        return self.stacks.choices[best_choice(self.stacks)].proof
 
     @property
     def value(self):
         """Win probability of the side to move, 0 to 1."""
         if not self.is_started():
             return 0.5
-        return self.value_of(best_choice(cython.address(self.stack)))
+        return self.value_of(best_choice(self.stacks))
 
     def is_started(self):
         """Tell whether there is something to tell about."""
-        return self.stack.table != cython.NULL
+        return self.table != cython.NULL
 
     def value_of(self, i):
         """Return the win probability after a move of the list, 0 to 1.
@@ -678,7 +813,7 @@ class AlphaBeta:
         Alpha-beta finds the value of the best move; of others only that they are no
         better, and how bad they are at least.
         """
-        s: cython.pointer(Stack) = cython.address(self.stack)
+        s: cython.pointer(Stack) = self.stacks
         score: cython.int = min(
             s.choices[i].score, s.choices[best_choice(s)].score
         )
@@ -692,7 +827,7 @@ class AlphaBeta:
         Value and proof are those of the side to move. The value of any move but the
         best is an upper bound.
         """
-        s: cython.pointer(Stack) = cython.address(self.stack)
+        s: cython.pointer(Stack) = self.stacks
         if not self.is_started():
             return []
         best: cython.int = best_choice(s)
@@ -702,29 +837,30 @@ class AlphaBeta:
             choice = s.choices[i]
             value = self.value_of(i)
             point = self.position.point_of(choice.cell)
-            rank = (choice.proof, i == best, value, choice.nodes, choice.prior)
-            move = (point, choice.nodes, value, choice.prior, choice.proof)
+            nodes = self.entered_below(choice.cell)
+            rank = (choice.proof, i == best, value, nodes, choice.prior)
+            move = (point, nodes, value, choice.prior, choice.proof)
             found.append((rank, move))
         found.sort(key=lambda ranked: ranked[0], reverse=True)
         return [move for _, move in found]
 
     def best_move(self):
         """Return the point to play."""
-        s: cython.pointer(Stack) = cython.address(self.stack)
+        s: cython.pointer(Stack) = self.stacks
         if not self.is_started():
             raise ValueError("start a search first")
         return self.position.point_of(s.choices[best_choice(s)].cell)
 
     def principal_variation(self):
         """Return the points of best play as far as the table knows it."""
-        s: cython.pointer(Stack) = cython.address(self.stack)
+        s: cython.pointer(Stack) = self.stacks
         if not self.is_started():
             return []
         return self.line_from(s.choices[best_choice(s)].cell)
 
     def variations(self):
         """Return such a line for every legal move, in the order of `moves`."""
-        s: cython.pointer(Stack) = cython.address(self.stack)
+        s: cython.pointer(Stack) = self.stacks
         i: cython.int
         if not self.is_started():
             return []
@@ -740,7 +876,7 @@ class AlphaBeta:
         Returns:
             An empty text, or what differs: for tests.
         """
-        s: cython.pointer(Stack) = cython.address(self.stack)
+        s: cython.pointer(Stack) = self.stacks
         b: cython.pointer(Board) = cython.address(s.board)
         if s.ply == 0 or b.roots[BLACK] == 0 or b.roots[WHITE] == 0:
             return ""
@@ -750,21 +886,20 @@ class AlphaBeta:
 
     def line_from(self, cell):
         """Return the points of best play from a move of the searched position."""
-        s: cython.pointer(Stack) = cython.address(self.stack)
+        s: cython.pointer(Stack) = self.stacks
         board: Board = self.start_board
         b: cython.pointer(Board) = cython.address(board)
         key: uint64_t = s.frames[0].key
-        entry: cython.pointer(Entry)
+        fact: Fact
         undo: Undo
         line = []
         while is_single(b.word[b.to_move][cell]) and len(line) < MAX_PLY:
             line.append(self.position.point_of(cell))
             make_move(b, cell, cython.address(undo))
             key ^= key_change(b, cython.address(undo))
-            entry = probe(s, key)
-            if entry == cython.NULL:
+            if not probe(s, key, cython.address(fact)):
                 break
-            cell = entry.cell
+            cell = fact.cell
         return line
 
 

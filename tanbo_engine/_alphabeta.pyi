@@ -1,5 +1,6 @@
 """Types of the compiled alpha-beta search; the contracts are in `_alphabeta.py`."""
 
+from collections.abc import Collection, Sequence
 from typing import final
 
 from tanbo_engine._kernel import Position, StopFlag
@@ -8,9 +9,20 @@ COMPILED: bool
 
 @final
 class AlphaBeta:
-    def __init__(self, memory: int) -> None: ...
-    def start(self, position: Position, seed: int) -> None: ...
-    def run(self, nodes: int, stop: StopFlag) -> int: ...
+    def __init__(self, memory: int, workers: int = 1) -> None: ...
+    def start(
+        self,
+        position: Position,
+        seed: int,
+        undone: int | None = None,
+        played: Sequence[int] = (),
+        only: Collection[int] = (),
+    ) -> None: ...
+    def run(
+        self, nodes: int, stop: StopFlag, worker: int = 0, until: int = ...
+    ) -> int: ...
+    @property
+    def workers(self) -> int: ...
     @property
     def visits(self) -> int: ...
     @property

@@ -23,6 +23,7 @@ from tanbo_engine.levels import LEVELS, STRONGEST, at_level, most_visits
 from tanbo_engine.patience import HARMLESS
 from tanbo_engine.player import (
     MOST_VISITS,
+    Aim,
     Limits,
     Report,
     SearchPlayer,
@@ -198,8 +199,16 @@ class Tanbo:
     def best_move(
         self, *, seconds: float | None = None, visits: int | None = None
     ) -> str:
-        """Return the move that `search` finds, as a vertex."""
-        return self.vertex(self.search(seconds=seconds, visits=visits).point)
+        """Return the best move that can be found, as a vertex.
+
+        Without `visits` that is the strongest player's, which knows little of the other
+        moves; with them `search` says what it is worth.
+
+        Raises:
+            ValueError: no limit is given, or the game is over.
+        """
+        aim = Aim.MOVE if visits is None else Aim.COMPARE
+        return self.vertex(self._search(Limits(seconds, visits), aim).point)
 
     def search(
         self, *, seconds: float | None = None, visits: int | None = None
@@ -215,11 +224,13 @@ class Tanbo:
         """
         return self._search(Limits(seconds, visits))
 
-    def _search(self, limits: Limits) -> Report:
+    def _search(self, limits: Limits, aim: Aim = Aim.COMPARE) -> Report:
         if limits.seconds is None and limits.visits is None:
             raise ValueError("a search needs a limit: seconds or visits")
         self._require_going_on()
-        return self._player.search(self.game, limits, self._new_stop(), self._games)
+        return self._player.search(
+            self.game, limits, self._new_stop(), self._games, aim=aim
+        )
 
     def choose(
         self,
@@ -243,7 +254,8 @@ class Tanbo:
         if level not in LEVELS:
             raise ValueError(f"levels are {min(LEVELS)} to {STRONGEST}, not {level}")
         limits = Limits(seconds, most_visits(level, visits), early=HARMLESS)
-        report = self._search(limits)
+        is_best = level == STRONGEST and limits.visits is None
+        report = self._search(limits, Aim.MOVE if is_best else Aim.COMPARE)
         source = choice_source(self._seed, self._games, self.game.kernel.key)
         return at_level(report, self.game, level, source)
 

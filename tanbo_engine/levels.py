@@ -28,14 +28,14 @@ class Level(NamedTuple):
 
 LEVELS = {
     1: Level(4, 1.0),
-    2: Level(20, 0.5),
-    3: Level(32, 0.35),
-    4: Level(64, 0.2),
-    5: Level(128, 0.1),
-    6: Level(400, 0.05),
-    7: Level(2_500, 0.0),
-    8: Level(16_000, 0.0),
-    9: Level(100_000, 0.0),
+    2: Level(70, 0.18),
+    3: Level(150, 0.09),
+    4: Level(400, 0.05),
+    5: Level(1_500, 0.02),
+    6: Level(4_000, 0.0),
+    7: Level(12_000, 0.0),
+    8: Level(36_000, 0.0),
+    9: Level(120_000, 0.0),
     10: Level(None, 0.0),
 }
 """Measured by scripts/levels.py; neighbours are 110 to 300 Elo apart."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from enum import Enum, auto
 from random import Random
 from typing import NamedTuple, TypeVar
 
@@ -29,9 +30,25 @@ _FIRST_SLICE = 32
 _LONGEST_SLICE = 1 << 16
 _OVERSHOT = 4  # visits that a thread may make beyond a limit that all share
 
-KINDS = {"auto": PUCT, "puct": PUCT, "alphabeta": None, "puct0": PUCT0, "uct": UCT}
-"""Players by name: the best for the board, the rest for comparison; the kind of tree
-search of each, None for the one without a tree."""
+
+class Aim(Enum):
+    """What a search is for."""
+
+    MOVE = auto()
+    """A move to play: how good the others are does not matter."""
+    COMPARE = auto()
+    """How good every move is."""
+
+
+_TREES = {"puct": PUCT, "puct0": PUCT0, "uct": UCT}
+_SEARCHES = {"auto": {Aim.MOVE: "alphabeta", Aim.COMPARE: "puct"}} | {
+    name: dict.fromkeys(Aim, name) for name in ("puct", "alphabeta", "puct0", "uct")
+}
+"""By the name of a player, the search that it uses for an aim. In the time of a move
+alpha-beta finds the better one (matches: README); of the others it knows too little."""
+
+KINDS = tuple(_SEARCHES)
+"""Names of players: the strongest, and the rest for comparison."""
 
 MOST_VISITS = _kernel.MOST_VISITS
 """A limit for searches that something else ends: the tree counts in 32 bits."""
@@ -43,7 +60,7 @@ _Result = TypeVar("_Result")
 
 
 class Limits(NamedTuple):
-    """What ends a search; whichever comes first. At least one must be given.
+    """What ends a search, whichever comes first; without any, only a `StopFlag` does.
 
     Attributes:
         seconds: thinking time, or None.
@@ -129,8 +146,78 @@ class Stream(NamedTuple):
     interval: float
 
 
+class _Root(NamedTuple):
+    """What the root of a search is: the game's start, its moves, and its salt."""
+
+    start: Position
+    moves: tuple[int | None, ...]
+    salt: int
+
+
+class _Searcher:
+    """One search, and what it searched last.
+
+    Attributes:
+        search: it.
+        name: one of `KINDS` but ``auto``.
+    """
+
+    def __init__(self, name: str, memory: int, threads: int, *, keeps: bool) -> None:
+        """Prepare a search within a bound of memory in bytes."""
+        tree = _TREES.get(name)
+        self.name = name
+        self.search: Search | AlphaBeta
+        if tree is None:
+            self.search = AlphaBeta(memory, threads)
+        else:
+            self.search = Search(memory, tree, threads)
+        self._keeps = keeps and name in _SEARCHES["auto"].values()
+        self._last: _Root | None = None
+
+    def forget(self) -> None:
+        """Let the next search begin with nothing known."""
+        self._last = None
+
+    def take_up(
+        self,
+        game: Game,
+        salt: int,
+        seed: int,
+        only: Collection[int],
+        limits: Limits,
+    ) -> None:
+        """Begin to search, with what is known if the position is of the same game.
+
+        The one place that decides what is of use again: nothing that has more visits
+        than this search may make, so that a limit is one of strength, too.
+        """
+        root = _Root(game.start, tuple(move.point for move in game.moves), salt)
+        last, self._last = self._last, None  # not known if the next line fails
+        undone, played = (None, ()) if last is None else _way(last, root)
+        if limits.visits is not None and isinstance(self.search, AlphaBeta):
+            undone = None  # it does not count what is in its table
+        self.search.start(game.kernel, seed, undone, played, only)
+        most = limits.most_visits + _OVERSHOT * self.search.workers
+        if self.search.visits > most:
+            self.search.start(game.kernel, seed)
+        self._last = root if self._keeps else None
+
+    def patience(self, limits: Limits) -> Patience | None:
+        """Return what ends the search before its last second; None if nothing does."""
+        seconds, visits, target, early = limits
+        if visits is not None or isinstance(self.search, AlphaBeta):
+            early = None  # the nodes below a move say nothing about its chances
+        if seconds is None or (target is None and early is None):
+            return None
+        return Patience(seconds if target is None else target, seconds, early)
+
+    def chance(self, value: float, proof: int, area: int) -> float:
+        """Return the win probability that a value of the search stands for."""
+        return value if proof else believable(value, area, self.name)
+
+
 class SearchPlayer:
-    """Chooses moves by tree search, one search at a time."""
+    """Chooses moves, or compares them, one search at a time."""
 
     def __init__(
         self,
@@ -144,20 +231,24 @@ class SearchPlayer:
         """Prepare; the tree takes memory at the first search only.
 
         Args:
-            memory_mb: bound of the tree in megabytes.
+            memory_mb: bound of what a search keeps, in megabytes; ``auto`` has two
+                searches with half of it each.
             seed: with `salt` and the position, decides every random choice.
             kind: one of `KINDS`.
             threads: how many search at once; with more than one, the same search may
-                end otherwise another time. Alpha-beta uses one.
+                end otherwise another time.
             keep: a search of the same game goes on with what the one before knows of
-                its position; its visits count that, too. Trees only.
+                its position; the visits of a tree count that, too.
         """
-        self._search = _make(kind, memory_mb << 20, threads)
+        names = sorted(set(_SEARCHES[kind].values()))
+        memory = (memory_mb << 20) // len(names)
+        self._searchers = {
+            name: _Searcher(name, memory, threads, keeps=keep) for name in names
+        }
+        self._kind = kind
         self._seed = seed
-        self._is_learned = KINDS[kind] == PUCT
-        self._keeps = keep and self._is_learned
+        self._searcher = self._searchers[names[0]]
         self._area = 0
-        self._last: _Root | None = None
         self._pool: ThreadPoolExecutor | None = None
         # A search whose caller was cancelled may still be on its last visit.
         self._busy = threading.Lock()
@@ -170,6 +261,7 @@ class SearchPlayer:
         salt: int = 0,
         stream: Stream | None = None,
         only: Collection[int] = (),
+        aim: Aim = Aim.COMPARE,
     ) -> Report:
         """Search a game that is not over. Blocks, without the GIL while it works.
 
@@ -180,53 +272,38 @@ class SearchPlayer:
             salt: tells games of one process apart (CONTRACT.md, Randomness).
             stream: who is told reports on the way, in the thread that searches.
             only: points to choose from; empty for every legal one.
+            aim: what is to be found out.
 
         Raises:
-            ValueError: a limit or an interval that is below 0 or no number, `only` has
-                a point that is not legal, or this kind of player knows no `only`.
+            ValueError: a limit or an interval that is below 0 or no number, or `only`
+                has a point that is not legal.
         """
         _check(limits, stream)
         began = time.monotonic()
         with self._busy:
-            self._take_up(game, salt, only, limits)
+            self._area = game.size.area
+            self._searcher = self._searchers[_SEARCHES[self._kind][aim]]
+            seed = mix_seed(self._seed, salt, game.kernel.key)
+            self._searcher.take_up(game, salt, seed, only, limits)
             with self._helpers(limits):
                 self._run(limits, stop, began, stream)
             return self._report(began)
 
     def forget(self) -> None:
         """Let the next search begin with nothing known."""
-        self._last = None
+        for searcher in self._searchers.values():
+            searcher.forget()
 
-    def _take_up(
-        self, game: Game, salt: int, only: Collection[int], limits: Limits
-    ) -> None:
-        """Begin to search, with the tree that is there if the position is in it.
-
-        The one place that decides which trees are of use again: none that has more
-        visits than this search may make, so that a limit is one of strength, too.
-        """
-        key = game.kernel.key
-        self._area = game.size.area
-        seed = mix_seed(self._seed, salt, key)
-        if isinstance(self._search, AlphaBeta):
-            if only:
-                raise ValueError("alpha-beta chooses from all legal moves")
-            self._search.start(game.kernel, seed)
-            return
-        root = _Root(game.start, tuple(move.point for move in game.moves), salt)
-        last, self._last = self._last, None  # not known if the next line fails
-        undone, played = (None, ()) if last is None else _way(last, root)
-        self._search.start(game.kernel, seed, undone, played, only)
-        most = limits.most_visits + _OVERSHOT * self._search.workers
-        if self._search.visits > most:
-            self._search.start(game.kernel, seed)
-        self._last = root if self._keeps else None
+    @property
+    def _search(self) -> Search | AlphaBeta:
+        """The search under way, or the last one."""
+        return self._searcher.search
 
     @contextmanager
     def _helpers(self, limits: Limits) -> Iterator[None]:
         """Let the other threads search while this one does."""
         search, end = self._search, StopFlag()
-        if isinstance(search, AlphaBeta) or search.workers == 1:
+        if search.workers == 1:
             yield
             return
         if self._pool is None:
@@ -256,11 +333,11 @@ class SearchPlayer:
         if len(search.moves()) == 1 and stream is None:
             most = 1  # a forced move needs no thought
         next_report = float("inf") if stream is None else stream.interval
-        patience, visits_before = _patience(limits), search.visits
+        patience, visits_before = self._searcher.patience(limits), search.visits
         size, used = _FIRST_SLICE, 0.0
         while (left := most - search.visits) > 0:
             asked = min(size, left)
-            done = self._slice(asked, stop, most)
+            done = search.run(asked, stop, 0, most)
             before, used = used, time.monotonic() - began
             if done < asked or used >= seconds:
                 break  # proved, stopped, or out of time
@@ -275,21 +352,15 @@ class SearchPlayer:
             wanted = int(pace * min(_SLICE_SECONDS, seconds - used))
             size = max(1, min(wanted, 2 * size, _LONGEST_SLICE))
 
-    def _slice(self, visits: int, stop: StopFlag, most: int) -> int:
-        """Make visits until `stop`, or until there are `most` of all threads."""
-        if isinstance(self._search, AlphaBeta):
-            return self._search.run(visits, stop)
-        return self._search.run(visits, stop, 0, most)
-
     def _report(self, began: float) -> Report:
-        search = self._search
+        search, chance = self._search, self._searcher.chance
         # Other threads may search on: what belongs together is read but once.
         moves = search.moves()
         lines = {line[0]: tuple(line) for line in search.variations()}
         best = moves[0][0]
         return Report(
             point=best,
-            value=self._chance(search.value, search.proof),
+            value=chance(search.value, search.proof, self._area),
             visits=search.visits,
             seconds=time.monotonic() - began,
             proof=search.proof,
@@ -298,7 +369,7 @@ class SearchPlayer:
                 Candidate(
                     point,
                     visits,
-                    self._chance(value, proof),
+                    chance(value, proof, self._area),
                     prior,
                     proof,
                     lines[point],
@@ -308,12 +379,6 @@ class SearchPlayer:
             tree_full=search.is_full,
         )
 
-    def _chance(self, value: float, proof: int) -> float:
-        """Return the win probability that a value of the search stands for."""
-        if proof or not self._is_learned:
-            return value
-        return believable(value, self._area)
-
     async def think(
         self,
         game: Game,
@@ -322,19 +387,12 @@ class SearchPlayer:
         salt: int = 0,
         stream: Stream | None = None,
         only: Collection[int] = (),
+        aim: Aim = Aim.COMPARE,
     ) -> Report:
         """Run `search` in a thread; being cancelled stops it."""
         return await run_stoppable(
-            lambda: self.search(game, limits, stop, salt, stream, only), stop
+            lambda: self.search(game, limits, stop, salt, stream, only, aim), stop
         )
-
-
-class _Root(NamedTuple):
-    """What the root of a tree is: the game's start, its moves, and its salt."""
-
-    start: Position
-    moves: tuple[int | None, ...]
-    salt: int
 
 
 def _way(last: _Root, root: _Root) -> tuple[int | None, tuple[int, ...]]:
@@ -353,17 +411,6 @@ def _way(last: _Root, root: _Root) -> tuple[int | None, tuple[int, ...]]:
     return len(last.moves) - common, played
 
 
-def _make(kind: str, memory: int, threads: int) -> Search | AlphaBeta:
-    """Return the search of a player, with a bound of memory in bytes."""
-    tree = KINDS[kind]
-    return AlphaBeta(memory) if tree is None else Search(memory, tree, threads)
-
-
-def can_restrict(kind: str) -> bool:
-    """Tell whether players of a kind can choose from `only` some moves."""
-    return KINDS[kind] is not None
-
-
 def _leave_signals_to_others() -> None:
     """Let no signal end here: Ctrl-C must wake the thread that waits for input."""
     if hasattr(signal, "pthread_sigmask"):
@@ -373,15 +420,6 @@ def _leave_signals_to_others() -> None:
 def default_threads() -> int:
     """Return one for each core that this process may use, if not too many."""
     return min(cores(), MOST_THREADS)
-
-
-def _patience(limits: Limits) -> Patience | None:
-    """Return what ends a search before its last second; None if nothing does."""
-    seconds, visits, target, early = limits
-    if seconds is None or (target is None and early is None):
-        return None
-    early = early if visits is None else None
-    return Patience(seconds if target is None else target, seconds, early)
 
 
 def _check(limits: Limits, stream: Stream | None) -> None:

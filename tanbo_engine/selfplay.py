@@ -13,11 +13,14 @@ from typing import NamedTuple
 import msgspec
 
 from tanbo_engine import build_id, setups, weights
+from tanbo_engine._alphabeta import AlphaBeta
 from tanbo_engine._kernel import Position, Search, StopFlag
 from tanbo_engine.game import Game, kernel_position
 
 FORMAT = 1
 SUFFIX = ".jsonl.gz"
+
+SEARCHES = {"puct": Search, "alphabeta": AlphaBeta}
 
 _MEMORY = 32 << 20
 _BLUNDERS = (0.01, 0.02, 0.1)
@@ -67,6 +70,7 @@ class Source(msgspec.Struct, frozen=True):
         steady: the search's best move was always played; else some are drawn.
         build: `build_id` of the engine.
         weights: `weights_id` of its weights.
+        search: by which search, one of `SEARCHES`.
         format: of the file.
     """
 
@@ -76,6 +80,7 @@ class Source(msgspec.Struct, frozen=True):
     steady: bool
     build: str
     weights: str
+    search: str = "puct"
     format: int = FORMAT
 
 
@@ -90,9 +95,11 @@ class BadBatch(ValueError):  # noqa: N818
     """The data is no file of games, or one of another format."""
 
 
-def this_engine(setup: str, visits: int, seed: int, *, steady: bool) -> Source:
+def this_engine(
+    setup: str, visits: int, seed: int, *, steady: bool, search: str = "puct"
+) -> Source:
     """Return the source of games by this engine with its weights."""
-    return Source(setup, visits, seed, steady, build_id(), weights.file_id())
+    return Source(setup, visits, seed, steady, build_id(), weights.file_id(), search)
 
 
 def play(source: Source, number: int) -> SelfGame:
@@ -100,7 +107,7 @@ def play(source: Source, number: int) -> SelfGame:
     draw = Random(f"{source.seed}/{source.setup}/{number}")  # noqa: S311
     game = Game(setups.by_name(source.setup).position())
     opening = _play_opening(game, draw)
-    search, stop = Search(_MEMORY), StopFlag()
+    search, stop = SEARCHES[source.search](_MEMORY), StopFlag()
     blunders = 0.0 if source.steady else draw.choice(_BLUNDERS)
     sampled = 0 if source.steady else opening + game.size.area // 4
     looks = []

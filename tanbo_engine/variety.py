@@ -12,6 +12,11 @@ _MARGIN = 0.02
 _LEAST_VISITS = 0.1
 
 
+def varies(game: Game, variety: float) -> bool:
+    """Tell whether a move of a game may be another than the best."""
+    return variety > 0 and len(game.moves) < _OPENING * game.size.area
+
+
 def varied(report: Report, game: Game, variety: float, source: Random) -> Report:
     """Return a report whose move is drawn from those that are about as good.
 
@@ -26,8 +31,7 @@ def varied(report: Report, game: Game, variety: float, source: Random) -> Report
         source: decides the draw.
     """
     best = report.candidates[0]
-    is_opening = len(game.moves) < _OPENING * game.size.area
-    if variety <= 0 or not is_opening or best.proof or not best.visits:
+    if not varies(game, variety) or best.proof or not best.visits:
         return report
     good = [
         move

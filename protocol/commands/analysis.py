@@ -22,7 +22,7 @@ from protocol.commands.arguments import (
 from protocol.commands.play import Think, consider, generate
 from protocol.commands.table import Emit, Lines, command
 from protocol.session import Input, Session, Work
-from tanbo_engine.player import Candidate, Report, can_restrict
+from tanbo_engine.player import Candidate, Report
 from tanbo_engine.points import Color
 
 _SECONDS = 1.0
@@ -98,7 +98,6 @@ class _Reading:
 
     def __init__(self, session: Session) -> None:
         self._game = session.game
-        self._player = session.settings.player
         self._color = session.game.to_move
         self._interval = _SECONDS
         self._least = 1
@@ -137,12 +136,9 @@ class _Reading:
 
     def _only(self) -> frozenset[int]:
         try:
-            only = analysis.restriction(self._game, self._allowed, self._avoided)
+            return analysis.restriction(self._game, self._allowed, self._avoided)
         except ValueError as error:
             raise gtp.GtpError(str(error)) from error
-        if only and not can_restrict(self._player):
-            raise gtp.GtpError(f"player {self._player} cannot avoid or allow moves")
-        return only
 
     def _read_interval(self, key: str, behind: Iterator[str]) -> None:
         self._interval = _seconds(_next(key, behind))
