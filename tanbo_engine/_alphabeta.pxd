@@ -49,6 +49,7 @@ cdef enum:
 
     # The line
     MAX_PLY = 128
+    MOST_SHARE = 64        # nodes that a worker enters without a look at the others
     MOST_DEPTH = 120       # of an iteration
     ENTER = 0              # next: look at the position on top of the stack,
     BACK = 1               # give its value to the position before,

@@ -709,7 +709,8 @@ class AlphaBeta:
             nodes: how many this worker enters.
             stop: ends the work.
             worker: which one, below the number of `workers`.
-            until: ends the work when all workers have entered so many.
+            until: ends the work when all workers together have entered so many, at most
+                64 for each of the others more.
 
         Returns:
             The nodes entered; fewer than asked for if something else ended the work.
@@ -733,9 +734,8 @@ class AlphaBeta:
                 entered = self.entered()
                 if entered >= most:
                     break
-                # As if all were equally fast, then the same with what is left.
                 share = (most - entered + self.worker_count - 1) // self.worker_count
-                search_on(s, min(end, s.nodes + share), stop)
+                search_on(s, min(end, s.nodes + min(share, MOST_SHARE)), stop)
         return s.nodes - before
 
     def entered(self):

@@ -312,6 +312,177 @@ def test_dense_3x7_is_decided() -> None:
     assert searched(kernel("dense-3x7"), 60_000_000, memory=256 * MB).proof == -1
 
 
+# What former searches found out
+
+
+def plays_through(
+    search: AlphaBeta, name: str, seed: int, nodes: int, *, keep: bool
+) -> int:
+    """Let a search play both sides; return how many nodes it needed."""
+    position, total, undone = kernel(name), 0, None
+    while position.winner < 0:
+        search.start(position, seed, undone)
+        total += search.run(nodes, StopFlag())
+        position.make(search.best_move())
+        undone = 0 if keep else None
+    return total
+
+
+def test_a_kept_table_answers_the_same_question_at_once() -> None:
+    position = kernel("dense-7x7")
+    search = searched_to(position, 9)
+    before = (search.visits, search.best_move(), search.score)
+    search.start(position, 1, 0)
+    while search.depth < 9:
+        search.run(1, StopFlag())
+    assert search.visits < before[0] / 20
+    assert (search.best_move(), search.score) == before[1:]
+
+
+def test_a_kept_table_saves_the_proof_of_a_won_game() -> None:
+    spent = {
+        keep: plays_through(AlphaBeta(64 * MB), "dense-3x5", 1, 10**9, keep=keep)
+        for keep in (False, True)
+    }
+    assert spent[True] < spent[False] * 0.7
+
+
+def test_a_kept_table_of_another_game_does_no_harm() -> None:
+    search = searched(kernel("dense-11x11"), 20_000)
+    for seed in range(20):
+        position = before_the_end("dense-3x5", seed, 5)
+        search.start(position, seed, 0)
+        search.run(200_000, StopFlag())
+        assert search.proof == (1 if mover_wins(position, {}) else -1)
+
+
+def test_more_kept_searches_than_the_table_has_ages_go_on() -> None:
+    search, position = AlphaBeta(MB), kernel("dense-5x7")
+    for _ in range(600):
+        search.start(position, 1, 0)
+        search.run(300, StopFlag())
+        assert search.best_move() in position.legal_moves(0)
+
+
+# Some moves only
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_some_moves_can_be_searched_alone(name: str) -> None:
+    position, search = kernel(name), AlphaBeta(8 * MB)
+    only = position.legal_moves(0)[1::2]
+    for nodes in (0, 1, 50, 20_000):
+        search.start(position, 1, None, (), only)
+        search.run(nodes, StopFlag())
+        moves = search.moves()
+        assert sorted(move[0] for move in moves) == only
+        assert sum(move[3] for move in moves) == pytest.approx(1)
+        assert search.best_move() in only
+        assert [line[0] for line in search.variations()] == [m[0] for m in moves]
+
+
+def test_what_some_moves_are_worth_is_not_taken_for_the_position() -> None:
+    for seed in range(30):
+        position, search = before_the_end("dense-3x5", seed, 5), AlphaBeta(8 * MB)
+        legal = position.legal_moves(position.to_move)
+        whole = {move[0]: move[4] for move in proved(search, position).moves()}
+        for point in legal:
+            search.start(position, 1, 0, (), [point])
+            search.run(10**9, StopFlag())
+            position.make(point)
+            won = not mover_wins(position, {})
+            position.unmake()
+            assert search.proof == (1 if won else -1)
+        assert max(whole.values()) == proved(search, position).proof
+
+
+def proved(search: AlphaBeta, position: Position) -> AlphaBeta:
+    """Return the search when it has proved who wins, with what it knows kept."""
+    search.start(position, 1, 0)
+    search.run(10**9, StopFlag())
+    return search
+
+
+def test_a_move_that_is_not_legal_is_no_choice() -> None:
+    search = searched(kernel("dense-7x7"), 100)
+    before = outcome(search)
+    with pytest.raises(ValueError, match="point 0 is not legal"):
+        search.start(kernel("dense-7x7"), 1, None, (), [0])
+    assert outcome(search) == before
+
+
+# Several workers
+
+
+def run_all(search: AlphaBeta, until: int, stop: StopFlag | None = None) -> None:
+    """Search with every worker in a thread of its own."""
+    flag, end = stop or StopFlag(), StopFlag()
+    helpers = [
+        threading.Thread(target=search.run, args=(10**12, end, worker, until))
+        for worker in range(1, search.workers)
+    ]
+    for thread in helpers:
+        thread.start()
+    search.run(10**12, flag, 0, until)
+    end.set()
+    for thread in helpers:
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+@pytest.mark.parametrize("name", GAMES[1:])
+def test_workers_meet_a_limit_of_nodes_together(name: str, workers: int) -> None:
+    search = AlphaBeta(8 * MB, workers)
+    for until in (1, 50, 30_000):
+        search.start(kernel(name), 1)
+        run_all(search, until)
+        assert until <= search.visits <= until + 64 * (workers - 1)
+        assert sum(move[1] for move in search.moves()) == search.visits
+        assert search.best_move() in kernel(name).legal_moves(0)
+
+
+@pytest.mark.parametrize("memory", [1, 8 * MB])
+def test_workers_prove_soundly(memory: int) -> None:
+    verdicts = []
+    search = AlphaBeta(memory, 3)
+    for seed in range(60):
+        position = before_the_end("dense-3x5", seed, 4 + seed % 5)
+        search.start(position, seed, None if seed % 2 else 0)
+        run_all(search, 10**12)
+        assert search.proof == (1 if mover_wins(position, {}) else -1)
+        for line in search.variations():
+            game = kernel_position(as_plain(position))
+            for point in line:
+                game.make(point)
+        verdicts.append(search.proof)
+    assert set(verdicts) == {1, -1}
+
+
+def test_a_flag_stops_every_worker() -> None:
+    search, stop = AlphaBeta(8 * MB, 3), StopFlag()
+    search.start(kernel("classic-19x19"), 1)
+    timer = threading.Timer(0.2, stop.set)
+    timer.start()
+    run_all(search, 10**12, stop)
+    timer.join()
+    assert search.visits > 1000
+
+
+@pytest.mark.parametrize("workers", [0, -1, 257])
+def test_workers_that_cannot_be_are_refused(workers: int) -> None:
+    with pytest.raises(ValueError, match="workers are 1 to 256"):
+        AlphaBeta(MB, workers)
+
+
+@pytest.mark.parametrize("worker", [-1, 2])
+def test_there_is_no_other_worker(worker: int) -> None:
+    search = AlphaBeta(MB, 2)
+    search.start(kernel("dense-3x5"), 1)
+    with pytest.raises(ValueError, match="there is no worker"):
+        search.run(1, StopFlag(), worker)
+
+
 # Memory and large boards
 
 

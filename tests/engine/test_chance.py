@@ -2,7 +2,7 @@ import pytest
 
 from tanbo_engine import setups
 from tanbo_engine._kernel import StopFlag
-from tanbo_engine.chance import SLOPES, SUREST, believable, slope_for
+from tanbo_engine.chance import SIZES, SLOPES, SUREST, believable, slope_for
 from tanbo_engine.game import Game
 from tanbo_engine.player import Limits, SearchPlayer
 
@@ -20,9 +20,13 @@ def test_a_chance_is_even_where_the_value_is_and_grows_with_it(area: int) -> Non
 
 def test_a_slope_stretches_the_log_odds() -> None:
     # Odds of 3 to 1, to the power of the slope.
-    for area, slope in ((49, SLOPES[49]), (400, slope_for(400))):
-        odds = 3**slope
-        assert believable(0.75, area) == pytest.approx(odds / (1 + odds))
+    for search, slopes in SLOPES.items():
+        assert tuple(slopes) == SIZES
+        for area, slope in ((49, slopes[49]), (400, slope_for(400, search))):
+            odds = 3**slope
+            chance = believable(0.75, area, search)
+            assert chance == pytest.approx(odds / (1 + odds))
+    assert believable(0.75, 49, "uct") == 0.75
 
 
 def test_a_player_tells_chances_and_ranks_as_its_search_does() -> None:

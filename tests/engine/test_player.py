@@ -12,6 +12,7 @@ from tanbo_engine._kernel import StopFlag
 from tanbo_engine.game import Game
 from tanbo_engine.patience import FRUGAL, HARMLESS
 from tanbo_engine.player import (
+    Aim,
     Limits,
     Report,
     SearchPlayer,
@@ -305,6 +306,55 @@ def test_searches_with_a_kept_tree_can_be_repeated() -> None:
         return reports
 
     assert run() == run()
+
+
+# What a search is for
+
+
+def test_the_aim_decides_which_search_the_strongest_player_uses() -> None:
+    game, limits = new_game("dense-11x11"), Limits(seconds=0.05)
+    found = {
+        aim: SearchPlayer(8, 1).search(game, limits, StopFlag(), aim=aim) for aim in Aim
+    }
+    # A tree has made few visits in this time; alpha-beta enters millions a second.
+    assert found[Aim.MOVE].visits > 2 * found[Aim.COMPARE].visits
+    for kind in ("puct", "alphabeta"):
+        reports = [
+            untimed(
+                SearchPlayer(8, 1, kind).search(
+                    game, Limits(visits=2000), StopFlag(), aim=aim
+                )
+            )
+            for aim in Aim
+        ]
+        assert reports[0] == reports[1]
+
+
+def test_alpha_beta_goes_on_with_what_it_knows_unless_nodes_are_counted() -> None:
+    game = new_game("dense-3x5")
+    for _ in range(4):
+        game.play(game.legal_moves()[0])
+    fresh = keeping(kind="alphabeta").search(game, Limits(seconds=60), StopFlag())
+    assert fresh.proof != 0
+    player = keeping(kind="alphabeta")
+    player.search(game, Limits(seconds=60), StopFlag())
+    again = player.search(game, Limits(seconds=60), StopFlag())
+    assert again.visits < fresh.visits / 5
+    counted = player.search(game, Limits(visits=10**9), StopFlag())
+    assert untimed(counted) == untimed(fresh)
+    player.forget()
+    assert player.search(game, Limits(seconds=60), StopFlag()).visits == fresh.visits
+
+
+def test_alpha_beta_chooses_from_some_moves() -> None:
+    game = new_game()
+    only = game.legal_moves()[:3]
+    for threads in (1, 2):
+        report = SearchPlayer(8, 1, threads=threads).search(
+            game, Limits(seconds=0.05), StopFlag(), only=only, aim=Aim.MOVE
+        )
+        assert report.point in only
+        assert {move.point for move in report.candidates} == set(only)
 
 
 # In a thread

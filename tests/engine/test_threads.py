@@ -9,7 +9,14 @@ import pytest
 
 from tanbo_engine._kernel import PUCT, PUCT0, UCT, Position, Search, StopFlag
 from tanbo_engine.game import Game
-from tanbo_engine.player import Limits, Report, SearchPlayer, Stream, default_threads
+from tanbo_engine.player import (
+    Aim,
+    Limits,
+    Report,
+    SearchPlayer,
+    Stream,
+    default_threads,
+)
 
 from .support import as_plain, before_the_end, kernel, start
 
@@ -229,10 +236,8 @@ def test_threads_are_used_again_and_end_with_the_player() -> None:
 def test_one_thread_needs_no_helper() -> None:
     gc.collect()
     before = set(helpers())
-    SearchPlayer(8, 1).search(new_game(), Limits(visits=200), StopFlag())
-    SearchPlayer(8, 1, "alphabeta", 4).search(
-        new_game(), Limits(visits=200), StopFlag()
-    )
+    for aim in Aim:
+        SearchPlayer(8, 1).search(new_game(), Limits(visits=200), StopFlag(), aim=aim)
     assert not set(helpers()) - before
 
 
@@ -260,12 +265,13 @@ class Failing:
 @pytest.mark.parametrize("bad", [{1}, {2}, {3}, {1, 3}, {0}, {0, 2}])
 def test_an_exception_of_a_thread_comes_out_when_all_are_at_rest(bad: set[int]) -> None:
     own = player(4)
-    failing = Failing(own._search, bad)  # type: ignore[arg-type]
-    own._search = failing  # type: ignore[assignment]
+    searcher = own._searchers["puct"]
+    failing = Failing(searcher.search, bad)  # type: ignore[arg-type]
+    searcher.search = failing  # type: ignore[assignment]
     with pytest.raises(OverflowError, match=f"worker {min(bad)}"):
         own.search(new_game(), Limits(seconds=0.01), StopFlag())
     assert failing.running == 0
-    own._search = failing.search
+    searcher.search = failing.search
     assert own.search(new_game(), Limits(visits=100), StopFlag()).visits >= 100
 
 

@@ -183,13 +183,6 @@ async def test_restrictions_that_leave_nothing_to_search() -> None:
         assert text == "no legal move is left: avoid fewer or allow more"
 
 
-async def test_a_player_that_cannot_restrict_says_so() -> None:
-    session = new_session(player="alphabeta")
-    text = await refusal(session, "lz-analyze b avoid b A2 1")
-    assert text == "player alphabeta cannot avoid or allow moves"
-    assert request("avoid w A2 1", session) == request("", session)
-
-
 @pytest.mark.parametrize(
     ("keys", "words"),
     [

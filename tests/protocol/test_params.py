@@ -4,7 +4,6 @@ import pytest
 
 from protocol.config import PARAMS, Settings
 from protocol.options import fields
-from tanbo_engine._kernel import Search
 from tanbo_engine.player import default_threads
 
 from .talk import ask, new_session, refusal
@@ -78,9 +77,9 @@ async def test_threads_are_all_cores_or_one_with_a_seed() -> None:
 def test_the_player_searches_with_so_many_threads(
     settings: dict[str, object], threads: int
 ) -> None:
-    search = new_session(**settings)._player._search
-    assert isinstance(search, Search)
-    assert search.workers == threads
+    searchers = new_session(**settings)._player._searchers
+    assert set(searchers) == {"alphabeta", "puct"}
+    assert {each.search.workers for each in searchers.values()} == {threads}
 
 
 async def test_nodes_limit_the_next_search() -> None:

@@ -13,10 +13,10 @@ from protocol.commands.table import Entry
 from protocol.config import Settings
 from protocol.dispatch import handle, refuse
 from protocol.options import SettingsError
-from protocol.session import Session
+from protocol.session import Session, _tell_nobody
 from protocol.transcript import Transcript, open_transcript
 from tanbo_engine.patience import FRUGAL, HARMLESS
-from tanbo_engine.player import Limits
+from tanbo_engine.player import Aim, Limits
 
 from .talk import ask, new_session, refusal, response
 
@@ -174,6 +174,31 @@ async def test_what_limits_a_search() -> None:
     assert (on_a_clock.visits, on_a_clock.early) == (5, FRUGAL)
     await ask(session, "kata-time_settings byoyomi 0 5 1")  # nothing can be saved
     assert session._limits(None) == Limits(4.97, None, 4.97, HARMLESS)
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_compared"),
+    [
+        ({}, False),
+        ({"nodes": 50}, True),
+        ({"level": 9}, True),
+        ({"variety": 0.5}, True),
+    ],
+)
+def test_moves_are_compared_where_another_than_the_best_may_be_wanted(
+    settings: dict[str, object], is_compared: bool
+) -> None:
+    session = new_session(**({"nodes": None, "time": 0.05} | settings))
+    assert (session._aim() is Aim.COMPARE) == is_compared
+    assert session._aim(_tell_nobody) is Aim.COMPARE
+
+
+async def test_variety_ends_with_the_opening() -> None:
+    session = new_session(nodes=None, time=0.02, variety=0.5)
+    for _ in range(10):  # 0.2 of 49 points
+        assert session._aim() is Aim.COMPARE
+        await ask(session, f"genmove {session.game.to_move.word}")
+    assert session._aim() is Aim.MOVE
 
 
 @pytest.mark.parametrize("player", ["auto", "puct", "alphabeta", "puct0", "uct"])
