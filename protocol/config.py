@@ -9,7 +9,7 @@ from msgspec import Meta
 from protocol.options import SettingsError
 from tanbo_engine import setups
 from tanbo_engine.levels import LEVELS, STRONGEST
-from tanbo_engine.player import MOST_THREADS, default_threads
+from tanbo_engine.player import MOST_THREADS, usable_threads
 from tanbo_engine.points import Size
 
 DEFAULT_SECONDS = 1.0
@@ -96,16 +96,17 @@ Threads = Annotated[
     Meta(
         ge=1,
         le=MOST_THREADS,
-        description="threads that search (default: as many as there are cores; one "
-        "with --seed)",
+        description="threads that search, one a core at most (default: as many as "
+        "there are cores; one with --seed)",
         extra={"metavar": "N"},
     ),
 ]
 Player = Annotated[
     Literal["auto", "puct", "alphabeta", "puct0", "uct"],
     Meta(
-        description="who plays: auto (the strongest, the default), puct, alphabeta, or "
-        "a fixed yardstick: puct0 (PUCT as first built), uct (plain Monte Carlo)",
+        description="who plays: auto (the strongest, the default: alphabeta for a move "
+        "by time, puct where moves are compared), puct, alphabeta, or a fixed "
+        "yardstick: puct0 (PUCT as first built), uct (plain Monte Carlo)",
         extra={"metavar": "NAME", "expected": "auto, puct, alphabeta, puct0 or uct"},
     ),
 ]
@@ -184,8 +185,8 @@ class Settings(
 def thread_count(chosen: int | None, seed: int | None) -> int:
     """Return how many threads search; a seed implies one, so that it is obeyed."""
     if chosen is not None:
-        return chosen
-    return default_threads() if seed is None else 1
+        return usable_threads(chosen)
+    return usable_threads() if seed is None else 1
 
 
 def start_setup(settings: Settings) -> setups.Setup:

@@ -29,6 +29,7 @@ from tanbo_engine.player import (
     SearchPlayer,
     Stream,
     choice_source,
+    usable_threads,
 )
 from tanbo_engine.points import Color
 
@@ -78,14 +79,17 @@ class Tanbo:
             seed: with the same seed, moves and limit of visits a search finds the
                 same on every machine; drawn if None.
             memory_mb: bound of the search tree, which takes it at the first search.
-            threads: how many search; with more than one, seeds repeat nothing.
+            threads: how many search, one a core at most; with more than one, seeds
+                repeat nothing.
 
         Raises:
             setups.UnknownSetup: the message lists the nearest good names.
             MemoryError: the machine does not have that much.
         """
         self._seed = secrets.randbits(_SEED_BITS) if seed is None else seed
-        self._player = SearchPlayer(memory_mb, self._seed, threads=threads)
+        self._player = SearchPlayer(
+            memory_mb, self._seed, threads=usable_threads(threads)
+        )
         self._games = 0
         self._stop = StopFlag()
         self.game = Game(setups.by_name(setup).position())

@@ -417,9 +417,12 @@ def _leave_signals_to_others() -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 
 
-def default_threads() -> int:
-    """Return one for each core that this process may use, if not too many."""
-    return min(cores(), MOST_THREADS)
+def usable_threads(wanted: int = MOST_THREADS) -> int:
+    """Return how many of so many threads are of use: one a core at most.
+
+    More would wait for each other, and the one that looks at the clock for all of them.
+    """
+    return min(wanted, cores(), MOST_THREADS)
 
 
 def _check(limits: Limits, stream: Stream | None) -> None:

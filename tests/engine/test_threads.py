@@ -15,7 +15,7 @@ from tanbo_engine.player import (
     Report,
     SearchPlayer,
     Stream,
-    default_threads,
+    usable_threads,
 )
 
 from .support import as_plain, before_the_end, kernel, start
@@ -276,4 +276,6 @@ def test_an_exception_of_a_thread_comes_out_when_all_are_at_rest(bad: set[int]) 
 
 
 def test_the_cores_that_may_be_used_are_counted() -> None:
-    assert 1 <= default_threads() <= 256
+    assert 1 <= usable_threads() <= 256
+    assert usable_threads(1) == 1
+    assert usable_threads(256) == usable_threads()

@@ -4,7 +4,7 @@ import pytest
 
 from protocol.config import PARAMS, Settings
 from protocol.options import fields
-from tanbo_engine.player import default_threads
+from tanbo_engine.player import usable_threads
 
 from .talk import ask, new_session, refusal
 
@@ -27,7 +27,7 @@ async def test_get_and_set() -> None:
     assert await ask(session, "kata-get-param ponder") == "true"
     await ask(session, "kata-set-param ponder 0")
     await ask(session, "kata-set-param numSearchThreads 2")
-    assert await ask(session, "kata-get-param threads") == "2"
+    assert await ask(session, "kata-get-param threads") == str(usable_threads(2))
     await ask(session, "kata-set-param threads none")
     assert json.loads(await ask(session, "kata-get-params")) == {
         "time": 0.5,
@@ -48,17 +48,17 @@ async def test_get_and_set() -> None:
 
 async def test_threads_are_all_cores_or_one_with_a_seed() -> None:
     session = new_session(seed=None)
-    cores = str(default_threads())
+    cores, three = str(usable_threads()), str(usable_threads(3))
     for name in ("threads", "numSearchThreads"):
         assert await ask(session, f"kata-get-param {name}") == cores
     await ask(session, "kata-set-param seed 5")
     assert await ask(session, "kata-get-param threads") == "1"
     await ask(session, "kata-set-param numSearchThreads 3")
-    assert await ask(session, "kata-get-param numSearchThreads") == "3"
+    assert await ask(session, "kata-get-param numSearchThreads") == three
     assert "[string] threads 3" in await ask(session, "tanbo-params")
     assert (await session.think()).visits >= 40
     await ask(session, "kata-set-param seed none")
-    assert await ask(session, "kata-get-param threads") == "3"
+    assert await ask(session, "kata-get-param threads") == three
     await ask(session, "kata-set-param threads none")
     assert await ask(session, "kata-get-param threads") == cores
     assert json.loads(await ask(session, "kata-get-params"))["threads"] == int(cores)
@@ -68,10 +68,10 @@ async def test_threads_are_all_cores_or_one_with_a_seed() -> None:
 @pytest.mark.parametrize(
     ("settings", "threads"),
     [
-        ({"seed": None}, default_threads()),
+        ({"seed": None}, usable_threads()),
         ({"seed": 1}, 1),
-        ({"seed": None, "threads": 3}, 3),
-        ({"seed": 1, "threads": 3}, 3),
+        ({"seed": None, "threads": 3}, usable_threads(3)),
+        ({"seed": 1, "threads": 256}, usable_threads()),
     ],
 )
 def test_the_player_searches_with_so_many_threads(
