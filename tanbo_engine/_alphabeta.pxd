@@ -38,6 +38,8 @@ from tanbo_engine._kernel cimport (
     unmake_move,
 )
 
+from tanbo_engine._memory cimport prefer_large_pages
+
 cdef enum:
     # Scores
     UNIT = 1000            # of one unit of the logistic function

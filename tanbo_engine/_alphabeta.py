@@ -644,6 +644,7 @@ class AlphaBeta:
         if table == cython.NULL:
             size = count * bucket >> 20
             raise MemoryError(f"this machine has no {size} MB for a search table")
+        prefer_large_pages(table, count * bucket)
         self.table = table
         self.mask = count - 1
         self.age = 0

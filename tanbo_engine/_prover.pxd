@@ -6,6 +6,7 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from tanbo_engine._kernel cimport (
     CELLS, Board, Index, Position, Random, StopFlag, Undo
 )
+from tanbo_engine._memory cimport prefer_large_pages
 
 cdef enum:
     MOST_SYMMETRIES = 8
@@ -14,6 +15,7 @@ cdef enum:
     NUMBER_BITS = 28  # of a proof number in an entry
     NEVER = (1 << NUMBER_BITS) - 1  # proof number of what is disproved
     EVEN = 12  # a guess of no lead is 2 to this power
+    LARGE = 1 << 29  # bytes; small proofs should not wait until large pages are clear
     PATH_SHARE = 8  # one part in this many of the memory is for the path
 
 cdef extern from *:
@@ -23,25 +25,9 @@ cdef extern from *:
     #else
     #define FETCH_AHEAD(address) ((void) (address))
     #endif
-    #if defined(__linux__)
-    #include <sys/mman.h>
-    #endif
-    /* A hint: a large table is read all over, and large pages make that faster. They
-       are cleared as a whole at first use; small proofs should not wait for that. */
-    static void prefer_large_pages(char* start, size_t size) {
-    #if defined(__linux__) && defined(MADV_HUGEPAGE)
-        size_t ahead = (size_t) start % 4096;
-        if (size >> 29)
-            madvise(start - ahead, size + ahead, MADV_HUGEPAGE);
-    #else
-        (void) start;
-        (void) size;
-    #endif
-    }
     #define SCATTER 0x9E3779B97F4A7C15ULL  /* odd; 2**64 / golden ratio */
     """
     void FETCH_AHEAD(const void* address) noexcept nogil
-    void prefer_large_pages(char* start, size_t size) noexcept nogil
     const uint64_t SCATTER
 
 # How far a position is from a proof: both 1 or more, or one 0 and the other NEVER.

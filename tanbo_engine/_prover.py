@@ -393,7 +393,8 @@ class Prover:
             or w.children == cython.NULL
         ):
             raise MemoryError(f"this machine has no {self.bound >> 20} MB for a proof")
-        prefer_large_pages(self.memory, w.buckets * line)
+        if w.buckets * line >= LARGE:
+            prefer_large_pages(self.memory, w.buckets * line)
         w.table = cython.cast(
             cython.pointer(Entry),
             self.memory + line - cython.cast(cython.size_t, self.memory) % line,
