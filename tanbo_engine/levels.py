@@ -32,10 +32,10 @@ LEVELS = {
     3: Level(150, 0.09),
     4: Level(400, 0.05),
     5: Level(1_500, 0.02),
-    6: Level(4_000, 0.0),
-    7: Level(12_000, 0.0),
-    8: Level(36_000, 0.0),
-    9: Level(120_000, 0.0),
+    6: Level(4_500, 0.0),
+    7: Level(16_000, 0.0),
+    8: Level(60_000, 0.0),
+    9: Level(240_000, 0.0),
     10: Level(None, 0.0),
 }
 """Measured by scripts/levels.py; neighbours are 110 to 300 Elo apart."""
