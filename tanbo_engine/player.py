@@ -27,6 +27,7 @@ from tanbo_engine.rules import Position
 
 _SLICE_SECONDS = 0.002
 _FIRST_SLICE = 32
+_MOMENT = 0.001  # for the other threads to come to rest
 _LONGEST_SLICE = 1 << 16
 _OVERSHOT = 4  # visits that a thread may make beyond a limit that all share
 
@@ -239,17 +240,25 @@ class SearchPlayer:
                 end otherwise another time.
             keep: a search of the same game goes on with what the one before knows of
                 its position; the visits of a tree count that, too.
+
+        Raises:
+            MemoryError: this machine does not give that much.
         """
         names = sorted(set(_SEARCHES[kind].values()))
         memory = (memory_mb << 20) // len(names)
-        self._searchers = {
-            name: _Searcher(name, memory, threads, keeps=keep) for name in names
-        }
+        try:
+            self._searchers = {
+                name: _Searcher(name, memory, threads, keeps=keep) for name in names
+            }
+        except MemoryError as error:
+            text = f"this machine has no {memory_mb} MB for a search"
+            raise MemoryError(text) from error
         self._kind = kind
         self._seed = seed
         self._searcher = self._searchers[names[0]]
         self._area = 0
         self._pool: ThreadPoolExecutor | None = None
+        self._helping: list[Future[int]] = []
         # A search whose caller was cancelled may still be on its last visit.
         self._busy = threading.Lock()
 
@@ -283,6 +292,7 @@ class SearchPlayer:
         with self._busy:
             self._area = game.size.area
             self._searcher = self._searchers[_SEARCHES[self._kind][aim]]
+            self._settle()
             seed = mix_seed(self._seed, salt, game.kernel.key)
             self._searcher.take_up(game, salt, seed, only, limits)
             with self._helpers(limits):
@@ -311,16 +321,31 @@ class SearchPlayer:
                 search.workers - 1, "tanbo-search", _leave_signals_to_others
             )
         most = limits.most_visits
-        futures: list[Future[int]] = []
         try:
             for worker in range(1, search.workers):
                 work = self._pool.submit(search.run, MOST_VISITS, end, worker, most)
-                futures.append(work)
+                self._helping.append(work)
             yield
-        finally:
+        except BaseException:
             end.set()
-            wait(futures)  # the tree is at rest before anything else happens
-        for future in futures:
+            wait(self._helping)
+            self._helping.clear()
+            raise
+        end.set()
+        self._settle(_MOMENT)
+
+    def _settle(self, seconds: float | None = None) -> None:
+        """Wait until the other threads are at rest, for so long at most.
+
+        On a busy machine one that was told to end may be next in turn much later: what
+        was found need not wait for it, only what is searched next.
+        """
+        done, late = wait(self._helping, seconds)
+        if late and not any(future.exception() for future in done):
+            return
+        wait(late)
+        helping, self._helping = self._helping, []
+        for future in helping:
             future.result()
 
     def _run(

@@ -172,8 +172,8 @@ async def test_a_limit_of_nodes_holds_for_it_too() -> None:
         assert talk.begun == 1
 
 
-async def test_a_search_of_the_same_position_goes_on_where_it_ended() -> None:
-    session = pondering_session()
+async def test_a_tree_search_of_the_same_position_goes_on_where_it_ended() -> None:
+    session = pondering_session(player="puct")
     async with talk_to(session) as talk:
         await talk.ask("genmove b")
         await asyncio.sleep(0.1)
