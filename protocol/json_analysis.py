@@ -33,6 +33,7 @@ from tanbo_engine.machine import cores
 from tanbo_engine.player import Candidate, Limits, Report, SearchPlayer, Stream
 from tanbo_engine.points import Color, Size, VertexError, format_vertex, parse_vertex
 from tanbo_engine.setups import Setup
+from tanbo_engine.wording import counted
 
 DEFAULT_VISITS = 10_000
 """Visits a position where neither query nor command line has a limit."""
@@ -152,7 +153,10 @@ def jobs_of(query: Query) -> list[tuple[int, Job]]:
         raise FieldError(text, "analyzeTurns", query.id)
     priorities = query.priorities or (query.priority,) * len(turns)
     if len(priorities) != len(turns):
-        text = f"{len(priorities)} priorities for {len(turns)} turns"
+        text = (
+            f"{counted(len(priorities), 'priority', 'priorities')} for "
+            f"{counted(len(turns), 'turn')}: give one for each"
+        )
         raise FieldError(text, "priorities", query.id)
     jobs = [Job(query, start, turn) for turn in turns]
     return list(zip(priorities, jobs, strict=True))
@@ -668,7 +672,8 @@ def _shares(settings: Settings) -> list[int]:
     share = settings.memory // workers
     if not share:
         raise SettingsError(
-            f"{workers} workers need at least --memory {workers}, got {settings.memory}"
+            f"{counted(workers, 'worker')} need at least --memory {workers}, "
+            f"got {settings.memory}"
         )
     return [share] * workers
 

@@ -22,6 +22,8 @@ from typing import (
 import msgspec
 from msgspec import Meta
 
+from tanbo_engine.wording import short
+
 WRONG_USAGE = 2
 """Exit status after a wrong option."""
 
@@ -195,7 +197,7 @@ def _read(known: Mapping[str, Field], file: str) -> dict[str, object]:
     for key in table:
         if key not in known:
             raise SettingsError(
-                f"{file}: unknown key {key[:40]!r}: use {', '.join(known)}"
+                f"{file}: unknown key {short(key)!r}: use {', '.join(known)}"
             )
     return table
 
@@ -219,5 +221,5 @@ def convert(field: Field, value: object, where: str, *, strict: bool) -> object:
             text = f"{where}: expected {field.expected}: {error}"
             raise SettingsError(text) from error
         raise SettingsError(
-            f"{where}: expected {field.expected}, got {str(value)[:40]!r}"
+            f"{where}: expected {field.expected}, got {short(str(value))!r}"
         ) from error

@@ -29,6 +29,7 @@ from tanbo_engine.player import (
 )
 from tanbo_engine.points import Color, Size, format_vertex
 from tanbo_engine.variety import varied, varies
+from tanbo_engine.wording import counted
 
 if TYPE_CHECKING:
     from tanbo_engine.answers import Question
@@ -411,7 +412,7 @@ class Session:
             ) from error
         line = " ".join(format_vertex(self.game.size, p) for p in report.variation)
         self.note(
-            f"{report.visits} visits, {time.monotonic() - began:.3f} s, "
+            f"{counted(report.visits, 'visit')}, {time.monotonic() - began:.3f} s, "
             f"value {report.value:.3f}, proof {report.proof}, {line}"
         )
         return report

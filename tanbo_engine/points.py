@@ -8,6 +8,8 @@ import re
 from enum import IntEnum
 from typing import NamedTuple
 
+from tanbo_engine.wording import short
+
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """Column letters from left to right; GTP leaves out I."""
 
@@ -97,7 +99,7 @@ def parse_vertex(size: Size, text: str) -> int:
     match = _VERTEX.fullmatch(text)
     if match is None:
         raise VertexError(
-            f"invalid vertex {text[:20]!r}: use a column letter and a row number, "
+            f"invalid vertex {short(text)!r}: use a column letter and a row number, "
             f"A1 to {size.last_vertex}"
         )
     column, row = COLUMNS.find(match[1].upper()), int(match[2]) - 1

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from tanbo_engine import __version__, points, rules, setups
 from tanbo_engine.game import Game
 from tanbo_engine.points import Color, Size
+from tanbo_engine.wording import short
 
 _Properties = dict[str, list[bytes]]
 """A node: raw values by property."""
@@ -28,7 +29,6 @@ MOST_BYTES = 1 << 22
 
 _STANDARD_SIZE = 19
 _LARGEST_WITH_TT = 19  # up to here FF3 may write a pass as tt
-_EXCERPT = 20
 _FILLERS = b"\0\x1a \t\r\n"  # what old systems put behind the end of a text
 
 _COLORS = {"B": Color.BLACK, "W": Color.WHITE}
@@ -369,7 +369,7 @@ def _take(
 
 def _notes(root: _Properties) -> tuple[str, ...]:
     game = _first_text(root, "GM")
-    return () if game in ("", "1") else (f"the file says GM[{game[:_EXCERPT]}]",)
+    return () if game in ("", "1") else (f"the file says GM[{short(game)}]",)
 
 
 def _read_size(root: _Properties) -> Size:
@@ -504,11 +504,11 @@ def _plain(raw: bytes) -> str:
 
 
 def _excerpt(raw: bytes) -> str:
-    return raw[:_EXCERPT].decode("latin-1")
+    return short(raw.decode("latin-1"))
 
 
 def _place(number: int, name: str, text: str) -> str:
-    return f"node {number}, {name}[{text[:_EXCERPT]}]"
+    return f"node {number}, {name}[{short(text)}]"
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from protocol.client.sync import Guide, Known, after_move, changes_board, wanted
 from tanbo_engine.game import Game
 from tanbo_engine.points import Color, looks_like_vertex
 from tanbo_engine.rules import Position
+from tanbo_engine.wording import short
 
 COMMAND_SECONDS = 15.0
 """Longest wait for the answer to a command that does not search."""
@@ -209,7 +210,7 @@ class Engine:
         if move in ("PASS", "RESIGN"):
             move = move.lower()
         elif not looks_like_vertex(move):
-            what = f"the answer is no move: {text[:SHOWN]!r}"
+            what = f"the answer is no move: {short(text, SHOWN)!r}"
             line = f"genmove {color.initial}"
             self._fault = ProtocolError(self.label, line, what, self.stderr_tail)
             raise self._fault

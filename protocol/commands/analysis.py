@@ -24,6 +24,7 @@ from protocol.commands.table import Emit, Lines, command
 from protocol.session import Input, Session, Work
 from tanbo_engine.player import Candidate, Report
 from tanbo_engine.points import Color
+from tanbo_engine.wording import short
 
 _SECONDS = 1.0
 _LEAST_SECONDS = 0.01
@@ -119,8 +120,8 @@ class _Reading:
             self._KEYS[key](self, key, behind)
         else:
             raise gtp.GtpError(
-                f"unknown key {word[:20]!r}: use interval, minmoves, maxmoves, avoid, "
-                "allow or rootInfo"
+                f"unknown key {short(word)!r}: use interval, minmoves, maxmoves, "
+                "avoid, allow or rootInfo"
             )
 
     def request(self) -> Request:
@@ -191,14 +192,16 @@ def _seconds(text: str) -> float:
     """Return an interval, which is given in hundredths of a second."""
     hundredths = parse_number(text)
     if hundredths < 0:
-        raise gtp.GtpError(f"invalid interval {text[:20]}: use hundredths of a second")
+        raise gtp.GtpError(
+            f"invalid interval {short(text)}: use hundredths of a second"
+        )
     return max(_LEAST_SECONDS, hundredths / 100)
 
 
 def _truth(key: str, behind: Iterator[str]) -> bool:
     word = _next(key, behind)
     if word.lower() not in ("true", "false"):
-        raise gtp.GtpError(f"invalid value {word[:20]!r} of {key}: use true or false")
+        raise gtp.GtpError(f"invalid value {short(word)!r} of {key}: use true or false")
     return word.lower() == "true"
 
 

@@ -13,6 +13,7 @@ from protocol import gtp
 from protocol.session import Session
 from tanbo_engine import points
 from tanbo_engine.points import Color, Size
+from tanbo_engine.wording import short
 
 UNLIMITED = 1 << 30
 """More tokens than a line can hold."""
@@ -178,7 +179,7 @@ def parse_color(text: str) -> Color:
     for color in Color:
         if text.lower() in (color.word, color.word[0]):
             return color
-    raise gtp.GtpError(f"invalid color {text[:20]!r}: use b, black, w or white")
+    raise gtp.GtpError(f"invalid color {short(text)!r}: use b, black, w or white")
 
 
 def parse_move(size: Size, text: str) -> int | None:
@@ -203,7 +204,7 @@ def parse_integer(text: str, least: int, most: int) -> int:
     if re.fullmatch(_INTEGER, text) and len(text) <= 20 and least <= int(text) <= most:
         return int(text)
     raise gtp.GtpError(
-        f"invalid number {text[:20]!r}: use a whole number from {least} to {most}"
+        f"invalid number {short(text)!r}: use a whole number from {least} to {most}"
     )
 
 
@@ -211,7 +212,7 @@ def parse_number(text: str) -> float:
     """Return a finite number."""
     if re.fullmatch(_NUMBER, text) and math.isfinite(value := float(text)):
         return value
-    raise gtp.GtpError(f"invalid number {text[:20]!r}: use a decimal number")
+    raise gtp.GtpError(f"invalid number {short(text)!r}: use a decimal number")
 
 
 def _on_board(size: Size, text: str) -> int:
@@ -233,6 +234,6 @@ def _side(text: str) -> int:
     """Return a side of the board; any number too large for one stays too large."""
     if not re.fullmatch(_INTEGER, text):
         raise gtp.GtpError(
-            gtp.SYNTAX_ERROR, f"{text[:20]!r} is no size: use N, W H, W:H or WxH"
+            gtp.SYNTAX_ERROR, f"{short(text)!r} is no size: use N, W H, W:H or WxH"
         )
     return int(text[:6])

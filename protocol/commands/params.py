@@ -16,6 +16,7 @@ from protocol.options import SettingsError, convert, fields
 from protocol.session import Session
 from tanbo_engine.levels import LEVELS
 from tanbo_engine.player import KINDS
+from tanbo_engine.wording import short
 
 _UNSET = "none"
 """What stands for a setting that the engine chooses."""
@@ -124,7 +125,7 @@ def _known(word: str) -> str:
     name = config.PARAM_ALIASES.get(word, word)
     if name not in config.PARAMS:
         raise gtp.GtpError(
-            f"no parameter {word[:20]!r}: use {', '.join(config.PARAMS)}"
+            f"no parameter {short(word)!r}: use {', '.join(config.PARAMS)}"
         )
     return name
 

@@ -14,6 +14,7 @@ from tanbo_engine.clock import RESERVE_SECONDS
 from tanbo_engine.player import Report
 from tanbo_engine.points import Color, format_vertex
 from tanbo_engine.rules import Position
+from tanbo_engine.wording import counted
 
 Think = Callable[[], Awaitable[Report]]
 """Searches the current position, in which the game is not over."""
@@ -102,7 +103,7 @@ def gg_undo(session: Session, count: int | None) -> str:
     made = len(session.game.moves)
     if count > made:
         raise gtp.GtpError(
-            gtp.CANNOT_UNDO, f"{made} moves have been made since the start position"
+            gtp.CANNOT_UNDO, f"{counted(made, 'move')} made since the start position"
         )
     session.disengage()
     for _ in range(count):

@@ -14,6 +14,9 @@ from protocol.session import Session
 from tanbo_engine import record, setups
 from tanbo_engine.game import Game, Move
 from tanbo_engine.record import Headers, LoadedGame, RecordError
+from tanbo_engine.wording import short
+
+_NAME_SHOWN = 80
 
 
 @command(
@@ -51,7 +54,7 @@ def loadsgf(session: Session, name: str, before: int | None) -> str:
 )
 def printsgf(session: Session, name: str | None, extra: str | None) -> str:
     if extra not in (None, "explanations"):
-        raise gtp.GtpError(f"{extra[:20]!r} is no part of a file: use explanations")
+        raise gtp.GtpError(f"{short(extra)!r} is no part of a file: use explanations")
     text = _sgf(session, _explanations(session) if extra else {})
     if name is None or name == "-":
         return text
@@ -60,7 +63,9 @@ def printsgf(session: Session, name: str | None, extra: str | None) -> str:
         # The file behind a link is meant, not the link.
         write_whole(Path(os.path.realpath(name)), text.encode())
     except OSError as error:
-        raise gtp.GtpError(f"cannot write {name[:60]}: {error.strerror}") from error
+        raise gtp.GtpError(
+            f"cannot write {short(name, _NAME_SHOWN)}: {error.strerror}"
+        ) from error
     return ""
 
 
