@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tanbo_engine.wording import short
 
-_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 _CLOCK = re.compile(rf"({_NUMBER})(?:\+({_NUMBER}))?")
 
 

@@ -4,12 +4,12 @@ Each kind knows its usage text and how many tokens it takes, parses them against
 session, and raises `GtpError` for what it cannot accept.
 """
 
-import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from protocol import gtp
+from protocol.options import decimal
 from protocol.session import Session
 from tanbo_engine import points
 from tanbo_engine.points import Color, Size
@@ -23,7 +23,6 @@ Placement = tuple[Color, int | None]
 
 # Compiled at first use: start-up time counts.
 _INTEGER = r"[+-]?[0-9]+"
-_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _SIZE = r"([0-9]+)[xX:]([0-9]+)"
 
 
@@ -72,8 +71,11 @@ class Text(Argument):
 class Rest(Argument):
     """All the tokens that are left, as they stand."""
 
-    least = 0
     most = UNLIMITED
+
+    def __init__(self, usage: str, least: int = 0) -> None:
+        super().__init__(usage)
+        self.least = least
 
     def parse(self, session: Session, tokens: Sequence[str]) -> tuple[str, ...]:
         """Return the tokens."""
@@ -158,7 +160,7 @@ class Stones(Argument):
         size = session.game.size
         stones: dict[Color, set[int]] = {color: set() for color in Color}
         for color, text in _pairs(tokens):
-            point = _on_board(size, text)
+            point = parse_point(size, text)
             if any(point in placed for placed in stones.values()):
                 raise gtp.GtpError(
                     f"{text.upper()} is given twice: one stone a vertex at most"
@@ -210,12 +212,16 @@ def parse_integer(text: str, least: int, most: int) -> int:
 
 def parse_number(text: str) -> float:
     """Return a finite number."""
-    if re.fullmatch(_NUMBER, text) and math.isfinite(value := float(text)):
-        return value
-    raise gtp.GtpError(f"invalid number {short(text)!r}: use a decimal number")
+    try:
+        return decimal(text)
+    except ValueError as error:
+        raise gtp.GtpError(
+            f"invalid number {short(text)!r}: use a decimal number"
+        ) from error
 
 
-def _on_board(size: Size, text: str) -> int:
+def parse_point(size: Size, text: str) -> int:
+    """Return the point of a vertex; what is off the board is told as it is."""
     try:
         return points.parse_vertex(size, text)
     except points.VertexError as error:
