@@ -122,7 +122,7 @@ class Job:
         """Return the points to choose from, empty for every legal one.
 
         Raises:
-            ValueError: no legal move is left.
+            analysis.NoMoveLeft: no legal move is left.
         """
         allowed = self._points(game, self.query.allow_moves)
         avoided = self._points(game, self.query.avoid_moves)
@@ -146,11 +146,7 @@ def jobs_of(query: Query) -> list[tuple[int, Job]]:
     start = _start(query)
     _check_moves(query, start)
     _check_lists(query, start.size)
-    last = len(query.moves)
-    turns = query.analyze_turns or (last,)
-    if max(turns) > last:
-        text = f"turn {max(turns)} is behind the last: use 0 to {last}"
-        raise FieldError(text, "analyzeTurns", query.id)
+    turns = _turns(query)
     priorities = query.priorities or (query.priority,) * len(turns)
     if len(priorities) != len(turns):
         text = (
@@ -160,6 +156,21 @@ def jobs_of(query: Query) -> list[tuple[int, Job]]:
         raise FieldError(text, "priorities", query.id)
     jobs = [Job(query, start, turn) for turn in turns]
     return list(zip(priorities, jobs, strict=True))
+
+
+def _turns(query: Query) -> Sequence[int]:
+    """Return the turns to analyse, each once."""
+    last = len(query.moves)
+    asked = query.analyze_turns or (last,)
+    if max(asked) > last:
+        text = f"turn {max(asked)} is behind the last: use 0 to {last}"
+        raise FieldError(text, "analyzeTurns", query.id)
+    turns = tuple(dict.fromkeys(asked))
+    if query.priorities is not None and len(turns) < len(asked):
+        twice = next(turn for turn in turns if asked.count(turn) > 1)
+        text = f"turn {twice} is given twice: with priorities, give each turn once"
+        raise FieldError(text, "analyzeTurns", query.id)
+    return turns
 
 
 def _check_ownership(query: Query) -> None:
@@ -516,9 +527,9 @@ def _search(player: Player, job: Job, nodes: int | None, tell: Tell) -> None:
         return
     try:
         only = job.only(game)
-    except ValueError as error:
-        text = f"turn {job.turn}: {error}"
-        tell(json_types.Error(error=text, id=job.query.id))
+    except analysis.NoMoveLeft as error:
+        text, field = f"turn {job.turn}: {error}", f"{error.key}Moves"
+        tell(json_types.Error(error=text, field=field, id=job.query.id))
         return
     # With a stream a move without a choice is searched, too: its value is asked for.
     interval = job.query.report_during_search_every or math.inf
