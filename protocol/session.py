@@ -137,6 +137,7 @@ class Session:
         self._games_played = 0
         self.is_engaged = False
         self._lost_moves = dict.fromkeys(Color, 0)
+        self._resignation: tuple[Color, int] | None = None
         self._work: Work | None = None
         self.note(f"tanbo-engine {__version__}, {self.setup.name}, seed {seed}")
 
@@ -196,6 +197,7 @@ class Session:
             self._games_played += 1
         self.setup, self.game, self.loaded = setup, game, None
         self.questions = []
+        self._resignation = None
         self.clock.restart()
         self.disengage()
 
@@ -342,7 +344,29 @@ class Session:
         if self._lost_moves[color] < MOVES_TO_RESIGN:
             return False
         self.is_engaged = False
+        self._resignation = color, len(self.game.moves)
         return True
+
+    @property
+    def resigned(self) -> Color | None:
+        """Who has given the game up; nobody once it goes on or back."""
+        if self._resignation is None or self._resignation[1] != len(self.game.moves):
+            return None
+        return self._resignation[0]
+
+    @property
+    def result(self) -> str | None:
+        """``B+1``, ``W+R`` and the like; None while the game goes on."""
+        if self.resigned is not None:
+            return f"{self.resigned.opponent.initial}+R"
+        return self.game.result
+
+    def take_back(self, count: int) -> None:
+        """Take back moves, of which there must be so many."""
+        self.disengage()
+        for _ in range(count):
+            self._resignation = None
+            self.game.undo()
 
     @property
     def may_ponder(self) -> bool:

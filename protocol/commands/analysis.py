@@ -229,8 +229,8 @@ _WITHOUT_EFFECT = (
 @command(
     "lz-analyze",
     LZ_REQUEST,
-    help=f"{_ANALYSIS}{_UNTIL}. Win rates are 0 to 10000. KataGo's keys are accepted "
-    "without effect.",
+    help=f"{_ANALYSIS}{_UNTIL}. Win rates are 0 to 10000. Keys of kata-analyze are "
+    "accepted without effect.",
     errors=(gtp.ILLEGAL_MOVE,),
 )
 def lz_analyze(session: Session, request: Request) -> Lines:
@@ -240,7 +240,7 @@ def lz_analyze(session: Session, request: Request) -> Lines:
 @command(
     "kata-analyze",
     REQUEST,
-    help=f"{_ANALYSIS}{_UNTIL}, rootInfo. Win rates are 0 to 1. {_WITHOUT_EFFECT}.",
+    help=f"{_ANALYSIS}{_UNTIL}, rootInfo; {_WITHOUT_EFFECT}. Win rates are 0 to 1.",
     errors=(gtp.ILLEGAL_MOVE,),
 )
 def kata_analyze(session: Session, request: Request) -> Lines:

@@ -33,10 +33,12 @@ class Argument(ABC):
         usage: how help texts show it, ``VERTEX``.
         least: fewest tokens it takes.
         most: most tokens it takes.
+        is_file: it names a file; in double quotes one may have blanks.
     """
 
     least = 1
     most = 1
+    is_file = False
 
     def __init__(self, usage: str) -> None:
         self.usage = usage
@@ -53,6 +55,7 @@ class Optional(Argument):
 
     def __init__(self, argument: Argument) -> None:
         super().__init__(f"[{argument.usage}]")
+        self.is_file = argument.is_file
         self._argument = argument
 
     def parse(self, session: Session, tokens: Sequence[str]) -> object:
@@ -66,6 +69,12 @@ class Text(Argument):
     def parse(self, session: Session, tokens: Sequence[str]) -> str:
         """Return the token."""
         return tokens[0]
+
+
+class FileName(Text):
+    """The name of a file."""
+
+    is_file = True
 
 
 class Rest(Argument):
@@ -174,6 +183,22 @@ MOVE = MoveArgument("VERTEX")
 SIZE = SizeArgument("SIZE")
 MOVES = Moves("[COLOR VERTEX]...")
 STONES = Stones("[COLOR VERTEX]...")
+
+
+def unquoted(tokens: Sequence[str]) -> list[str]:
+    """Return tokens with those between double quotes as one, without the quotes."""
+    found: list[str] = []
+    rest = iter(tokens)
+    for token in rest:
+        while token.startswith('"') and (len(token) == 1 or not token.endswith('"')):
+            following = next(rest, None)
+            if following is None:
+                raise gtp.GtpError(
+                    'the file name has no closing " (a # begins a comment)'
+                )
+            token = f"{token} {following}"
+        found.append(token[1:-1] if token.startswith('"') else token)
+    return found
 
 
 def parse_color(text: str) -> Color:

@@ -105,9 +105,7 @@ def gg_undo(session: Session, count: int | None) -> str:
         raise gtp.GtpError(
             gtp.CANNOT_UNDO, f"{counted(made, 'move')} made since the start position"
         )
-    session.disengage()
-    for _ in range(count):
-        session.game.undo()
+    session.take_back(count)
     return ""
 
 
@@ -120,8 +118,8 @@ def showboard(session: Session) -> str:
         f"to move: {game.to_move.word}",
         f"set-up: {session.setup.name}",
     ]
-    if game.result is not None:
-        lines.append(f"result: {game.result}")
+    if session.result is not None:
+        lines.append(f"result: {session.result}")
     return "\n".join(lines)
 
 
