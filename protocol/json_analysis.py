@@ -25,7 +25,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from protocol import analysis, config, json_types
 from protocol.json_types import Action, FieldError, MoveList, Query
 from protocol.options import Parser, SettingsError, load
-from protocol.server import MAX_LINE, Line, read_ahead, watch, write_all
+from protocol.server import (
+    MAX_LINE,
+    Line,
+    raise_unless_gone,
+    read_ahead,
+    watch,
+    write_all,
+)
 from tanbo_engine import __version__, build_id, rules
 from tanbo_engine._kernel import StopFlag
 from tanbo_engine.game import Game
@@ -616,7 +623,11 @@ def _ended_by(
 
 
 class _Output:
-    """Writes answers, a line each, for any thread."""
+    """Writes answers, a line each, for any thread.
+
+    Attributes:
+        failures: why they could not be written.
+    """
 
     def __init__(self, descriptor: int, gone: Callable[[], None]) -> None:
         """Prepare.
@@ -627,6 +638,7 @@ class _Output:
         """
         self._descriptor = descriptor
         self._gone = gone
+        self.failures: list[OSError] = []
         self._lock = threading.Lock()
 
     def tell(self, answer: Answer) -> None:
@@ -635,7 +647,8 @@ class _Output:
         try:
             with self._lock:
                 write_all(self._descriptor, line)
-        except OSError:
+        except OSError as error:
+            self.failures.append(error)
             self._gone()
 
 
@@ -648,6 +661,9 @@ async def serve(settings: Settings, source: int = 0, sink: int = 1) -> None:
         settings: checked by `main`.
         source: descriptor to read.
         sink: descriptor to write.
+
+    Raises:
+        OSError: the sink cannot be written.
     """
     loop = asyncio.get_running_loop()
     inbox = read_ahead(source, lambda _: None)
@@ -671,6 +687,7 @@ async def serve(settings: Settings, source: int = 0, sink: int = 1) -> None:
     while await inbox.has_line():
         desk.take(inbox.take())
     await anyio.to_thread.run_sync(pool.finish)
+    raise_unless_gone(output.failures)
 
 
 def _shares(settings: Settings) -> list[int]:

@@ -109,11 +109,6 @@ def _play(tanbo: Tanbo, settings: Settings) -> int:
     except MemoryError:
         screen.say("There is no memory for the search tree: try a smaller --memory.")
         return _FAILURE
-    except BrokenPipeError:  # as in: tanbo-engine play | head; the caller forgives it
-        raise
-    except OSError as error:  # the terminal is gone, or the disk behind stdout full
-        print(f"tanbo-engine play: {error.strerror}", file=sys.stderr)
-        return _FAILURE
     return 0
 
 
