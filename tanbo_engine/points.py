@@ -45,6 +45,12 @@ class Color(IntEnum):
         return ("black", "white")[self]
 
 
+def check_color(color: object) -> None:
+    """Raise `TypeError` for what is no `Color`, also a letter or number for one."""
+    if not isinstance(color, Color):
+        raise TypeError(f"a color is Color.BLACK or Color.WHITE, not {color!r}")
+
+
 class Size(NamedTuple):
     """Board size in points."""
 
