@@ -66,6 +66,18 @@ class Board(NamedTuple):
         return _SPREAD_OF_GROWTH * math.sqrt(self.growth_points)
 
 
+class NoMoveLeft(ValueError):  # noqa: N818
+    """A restriction that leaves nothing to search.
+
+    Attributes:
+        key: ``allow`` or ``avoid``: which of the two took the last move.
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__("no legal move is left: avoid fewer or allow more")
+        self.key = key
+
+
 def board_of(game: Game) -> Board:
     """Return what reports on the current position need."""
     points = sum(len(game.legal_moves(color)) for color in Color)
@@ -83,12 +95,13 @@ def restriction(
         avoided: none of these points.
 
     Raises:
-        ValueError: no legal move is left.
+        NoMoveLeft: no legal move is left.
     """
     legal = frozenset(game.legal_moves())
-    left = (legal if allowed is None else legal.intersection(allowed)) - set(avoided)
+    permitted = legal if allowed is None else legal.intersection(allowed)
+    left = permitted - set(avoided)
     if legal and not left:
-        raise ValueError("no legal move is left: avoid fewer or allow more")
+        raise NoMoveLeft("avoid" if permitted else "allow")
     return frozenset() if left == legal else left
 
 

@@ -22,17 +22,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, signal.SIG_DFL):
         signal.signal(signal.SIGINT, _end_interrupted)
     arguments = sys.argv[1:] if arguments is None else arguments
+    name = "tanbo-engine"
+    if arguments and arguments[0] in _SUBCOMMANDS:
+        name = f"{name} {arguments[0]}"
+    try:
+        return _run(arguments)
+    except ImportError as error:  # above all the kernel guard, which says what to do
+        print(error, file=sys.stderr)
+        return 1
+    except ConnectionError:  # the reader has gone: tanbo-engine bench | head -1
+        _forget_output()
+        return 0
+    except OSError as error:  # the disk behind stdout is full, the terminal gone
+        _forget_output()
+        print(f"{name}: {error.strerror}", file=sys.stderr)
+        return 1
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """Run a command; raise `OSError` where its output cannot be written."""
     try:
         if arguments and arguments[0] in _SUBCOMMANDS:
             return _SUBCOMMANDS[arguments[0]](arguments[1:])
         return _serve(arguments)
-    except ImportError as error:  # above all the kernel guard, which says what to do
-        print(error, file=sys.stderr)
-        return 1
-    except BrokenPipeError:  # as in: tanbo-engine bench | head -1
-        return 0
     finally:
-        _flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
 
 
 def _end_interrupted(signum: int, frame: FrameType | None) -> NoReturn:
@@ -40,13 +55,9 @@ def _end_interrupted(signum: int, frame: FrameType | None) -> NoReturn:
     os._exit(_INTERRUPTED)
 
 
-def _flush() -> None:
-    """Flush stdout here, where a reader that has gone can be forgiven."""
-    if sys.stdout is None:
-        return
-    try:
-        sys.stdout.flush()
-    except OSError:
+def _forget_output() -> None:
+    """Let what is left in stdout go nowhere, or Python would complain at its end."""
+    if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -11,6 +11,7 @@ from tanbo_engine import setups
 from tanbo_engine.levels import LEVELS, STRONGEST
 from tanbo_engine.player import MOST_THREADS, usable_threads
 from tanbo_engine.points import Size
+from tanbo_engine.wording import short
 
 DEFAULT_SECONDS = 1.0
 """Thinking time a move when neither time nor nodes are set."""
@@ -210,5 +211,5 @@ def start_setup(settings: Settings) -> setups.Setup:
 def _parse_size(text: str) -> Size:
     match = re.fullmatch(_SIZE, text)
     if match is None:
-        raise SettingsError(f"invalid size {text[:20]!r}: use WxH, such as 7x9")
+        raise SettingsError(f"invalid size {short(text)!r}: use WxH, such as 7x9")
     return Size(int(match[1]), int(match[2] or match[1]))

@@ -6,6 +6,8 @@ sources are in FRONT_ENDS.md sections 0 and 5.
 
 from typing import NamedTuple
 
+from tanbo_engine.wording import short
+
 MAX_ID = 2**31 - 1
 
 ILLEGAL_MOVE = "illegal move"
@@ -108,10 +110,10 @@ def decode_response(text: str) -> Response:
     """
     body = text.replace("\r", "").removesuffix("\n").removesuffix("\n")
     if not body.startswith(("=", "?")):
-        raise ResponseError(f"a response begins with = or ?, not {body[:20]!r}")
+        raise ResponseError(f"a response begins with = or ?, not {short(body)!r}")
     number, after = _split_id(body[1:])
     if after[:1].isdigit():
-        raise ResponseError(f"the id {after[:20]} is above {MAX_ID}")
+        raise ResponseError(f"the id {short(after)} is above {MAX_ID}")
     return Response(body[0] == "=", after.removeprefix(" "), number)
 
 

@@ -25,7 +25,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from protocol import analysis, config, json_types
 from protocol.json_types import Action, FieldError, MoveList, Query
 from protocol.options import Parser, SettingsError, load
-from protocol.server import MAX_LINE, Line, read_ahead, watch, write_all
+from protocol.server import (
+    MAX_LINE,
+    Line,
+    raise_unless_gone,
+    read_ahead,
+    watch,
+    write_all,
+)
 from tanbo_engine import __version__, build_id, rules
 from tanbo_engine._kernel import StopFlag
 from tanbo_engine.game import Game
@@ -33,6 +40,7 @@ from tanbo_engine.machine import cores
 from tanbo_engine.player import Candidate, Limits, Report, SearchPlayer, Stream
 from tanbo_engine.points import Color, Size, VertexError, format_vertex, parse_vertex
 from tanbo_engine.setups import Setup
+from tanbo_engine.wording import counted
 
 DEFAULT_VISITS = 10_000
 """Visits a position where neither query nor command line has a limit."""
@@ -121,7 +129,7 @@ class Job:
         """Return the points to choose from, empty for every legal one.
 
         Raises:
-            ValueError: no legal move is left.
+            analysis.NoMoveLeft: no legal move is left.
         """
         allowed = self._points(game, self.query.allow_moves)
         avoided = self._points(game, self.query.avoid_moves)
@@ -145,17 +153,31 @@ def jobs_of(query: Query) -> list[tuple[int, Job]]:
     start = _start(query)
     _check_moves(query, start)
     _check_lists(query, start.size)
-    last = len(query.moves)
-    turns = query.analyze_turns or (last,)
-    if max(turns) > last:
-        text = f"turn {max(turns)} is behind the last: use 0 to {last}"
-        raise FieldError(text, "analyzeTurns", query.id)
+    turns = _turns(query)
     priorities = query.priorities or (query.priority,) * len(turns)
     if len(priorities) != len(turns):
-        text = f"{len(priorities)} priorities for {len(turns)} turns"
+        text = (
+            f"{counted(len(priorities), 'priority', 'priorities')} for "
+            f"{counted(len(turns), 'turn')}: give one for each"
+        )
         raise FieldError(text, "priorities", query.id)
     jobs = [Job(query, start, turn) for turn in turns]
     return list(zip(priorities, jobs, strict=True))
+
+
+def _turns(query: Query) -> Sequence[int]:
+    """Return the turns to analyse, each once."""
+    last = len(query.moves)
+    asked = query.analyze_turns or (last,)
+    if max(asked) > last:
+        text = f"turn {max(asked)} is behind the last: use 0 to {last}"
+        raise FieldError(text, "analyzeTurns", query.id)
+    turns = tuple(dict.fromkeys(asked))
+    if query.priorities is not None and len(turns) < len(asked):
+        twice = next(turn for turn in turns if asked.count(turn) > 1)
+        text = f"turn {twice} is given twice: with priorities, give each turn once"
+        raise FieldError(text, "analyzeTurns", query.id)
+    return turns
 
 
 def _check_ownership(query: Query) -> None:
@@ -512,9 +534,9 @@ def _search(player: Player, job: Job, nodes: int | None, tell: Tell) -> None:
         return
     try:
         only = job.only(game)
-    except ValueError as error:
-        text = f"turn {job.turn}: {error}"
-        tell(json_types.Error(error=text, id=job.query.id))
+    except analysis.NoMoveLeft as error:
+        text, field = f"turn {job.turn}: {error}", f"{error.key}Moves"
+        tell(json_types.Error(error=text, field=field, id=job.query.id))
         return
     # With a stream a move without a choice is searched, too: its value is asked for.
     interval = job.query.report_during_search_every or math.inf
@@ -601,7 +623,11 @@ def _ended_by(
 
 
 class _Output:
-    """Writes answers, a line each, for any thread."""
+    """Writes answers, a line each, for any thread.
+
+    Attributes:
+        failures: why they could not be written.
+    """
 
     def __init__(self, descriptor: int, gone: Callable[[], None]) -> None:
         """Prepare.
@@ -612,6 +638,7 @@ class _Output:
         """
         self._descriptor = descriptor
         self._gone = gone
+        self.failures: list[OSError] = []
         self._lock = threading.Lock()
 
     def tell(self, answer: Answer) -> None:
@@ -620,7 +647,8 @@ class _Output:
         try:
             with self._lock:
                 write_all(self._descriptor, line)
-        except OSError:
+        except OSError as error:
+            self.failures.append(error)
             self._gone()
 
 
@@ -633,6 +661,9 @@ async def serve(settings: Settings, source: int = 0, sink: int = 1) -> None:
         settings: checked by `main`.
         source: descriptor to read.
         sink: descriptor to write.
+
+    Raises:
+        OSError: the sink cannot be written.
     """
     loop = asyncio.get_running_loop()
     inbox = read_ahead(source, lambda _: None)
@@ -656,6 +687,7 @@ async def serve(settings: Settings, source: int = 0, sink: int = 1) -> None:
     while await inbox.has_line():
         desk.take(inbox.take())
     await anyio.to_thread.run_sync(pool.finish)
+    raise_unless_gone(output.failures)
 
 
 def _shares(settings: Settings) -> list[int]:
@@ -668,7 +700,8 @@ def _shares(settings: Settings) -> list[int]:
     share = settings.memory // workers
     if not share:
         raise SettingsError(
-            f"{workers} workers need at least --memory {workers}, got {settings.memory}"
+            f"{counted(workers, 'worker')} need at least --memory {workers}, "
+            f"got {settings.memory}"
         )
     return [share] * workers
 

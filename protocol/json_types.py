@@ -72,12 +72,14 @@ class Query(
         initial_player: who moves first; Black by default.
         moves: what was played from the start, in turn.
         analyze_turns: how many of the moves are made in the positions to analyse, each
-            of which gets an answer; all of them by default, that is one position.
+            of which gets an answer, named twice only one; all of them by default, that
+            is one position.
         max_visits: visits a position at most.
         max_time: seconds a position at most.
         report_during_search_every: seconds between two answers on the way.
         priority: higher ones first, then in order of arrival.
-        priorities: one for each of `analyze_turns`, instead of `priority`.
+        priorities: one for each of `analyze_turns`, instead of `priority`; no turn may
+            be named twice then.
         allow_moves: search only these, in the positions where their player is to move.
         avoid_moves: leave these out, likewise; also of those that are allowed.
         include_policy: answer the priors as a grid, too.

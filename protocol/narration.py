@@ -1,8 +1,9 @@
 """A game in words: what a move did, and who has won."""
 
 from tanbo_engine import rules
-from tanbo_engine.answers import counted, named
+from tanbo_engine.answers import named
 from tanbo_engine.points import Color, by_column, format_vertex
+from tanbo_engine.wording import counted
 
 
 def turn(before: rules.Position, point: int, remark: str = "") -> str:

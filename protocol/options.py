@@ -5,6 +5,8 @@ The Struct's fields are options and keys; their Meta holds bounds, description a
 """
 
 import argparse
+import math
+import re
 from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
@@ -22,9 +24,12 @@ from typing import (
 import msgspec
 from msgspec import Meta
 
+from tanbo_engine.wording import short
+
 WRONG_USAGE = 2
 """Exit status after a wrong option."""
 
+_DECIMAL = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
@@ -195,9 +200,36 @@ def _read(known: Mapping[str, Field], file: str) -> dict[str, object]:
     for key in table:
         if key not in known:
             raise SettingsError(
-                f"{file}: unknown key {key[:40]!r}: use {', '.join(known)}"
+                f"{file}: unknown key {short(key)!r}: use {', '.join(known)}"
             )
     return table
+
+
+def decimal(text: str) -> float:
+    """Return the finite number of a text such as ``2``, ``.5`` or ``1e-3``.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if re.fullmatch(_DECIMAL, text) and math.isfinite(value := float(text)):
+        return value
+    raise ValueError(f"no decimal number: {short(text)!r}")
+
+
+def _with_numbers(field: Field, value: object) -> object:
+    """Return a value with its texts read as decimals where its kind has those.
+
+    Raises:
+        ValueError: one of them is none.
+    """
+    if field.width is not None and isinstance(value, list):
+        pairs = zip(get_args(field.kind), value, strict=True)
+        return [_with_number(kind, part) for kind, part in pairs]
+    return _with_number(field.kind, value)
+
+
+def _with_number(kind: object, value: object) -> object:
+    return decimal(value) if kind is float and isinstance(value, str) else value
 
 
 def convert(field: Field, value: object, where: str, *, strict: bool) -> object:
@@ -213,11 +245,12 @@ def convert(field: Field, value: object, where: str, *, strict: bool) -> object:
         SettingsError: it is not one.
     """
     try:
-        return msgspec.convert(value, Annotated[field.kind, field.meta], strict=strict)
-    except msgspec.ValidationError as error:
+        given = value if strict else _with_numbers(field, value)
+        return msgspec.convert(given, Annotated[field.kind, field.meta], strict=strict)
+    except (msgspec.ValidationError, ValueError) as error:
         if field.has_entries and isinstance(value, list):  # which one, and what of it
             text = f"{where}: expected {field.expected}: {error}"
             raise SettingsError(text) from error
         raise SettingsError(
-            f"{where}: expected {field.expected}, got {str(value)[:40]!r}"
+            f"{where}: expected {field.expected}, got {short(str(value))!r}"
         ) from error

@@ -35,10 +35,10 @@ from tanbo_engine.points import (
     looks_like_vertex,
 )
 from tanbo_engine.record import Headers, setup_of
+from tanbo_engine.wording import short
 
 _FAILURE = 1
 _INTERRUPTED = 130
-_SHOWN = 30
 _NARROWEST = 20  # a terminal that says it has fewer columns is not believed
 _MARGINS = 8  # row numbers and blanks on both sides of a board
 _PERSONS = {
@@ -108,11 +108,6 @@ def _play(tanbo: Tanbo, settings: Settings) -> int:
         return _INTERRUPTED
     except MemoryError:
         screen.say("There is no memory for the search tree: try a smaller --memory.")
-        return _FAILURE
-    except BrokenPipeError:  # as in: tanbo-engine play | head; the caller forgives it
-        raise
-    except OSError as error:  # the terminal is gone, or the disk behind stdout full
-        print(f"tanbo-engine play: {error.strerror}", file=sys.stderr)
         return _FAILURE
     return 0
 
@@ -592,4 +587,4 @@ def _sentence(error: Exception) -> str:
 
 def _shown(text: str) -> str:
     """Return the beginning of what was typed, to be printed."""
-    return printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+    return printable(short(text))

@@ -10,7 +10,7 @@ import select
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import anyio
@@ -197,7 +197,11 @@ async def serve(session: Session, source: int = 0, sink: int = 1) -> None:
         session: the state to serve.
         source: descriptor to read.
         sink: descriptor to write.
+
+    Raises:
+        OSError: the sink cannot be written.
     """
+    failures: list[OSError] = []
     inbox = read_ahead(source, session.input_arrived)
     session.show = _show
 
@@ -209,10 +213,19 @@ async def serve(session: Session, source: int = 0, sink: int = 1) -> None:
         try:
             write_all(sink, text.encode("ascii"))
         except OSError as error:
+            failures.append(error)
             raise dispatch.Unheard from error
 
     watch(sink, abandon)
     await converse(session, inbox, emit)
+    raise_unless_gone(failures)
+
+
+def raise_unless_gone(failures: Sequence[OSError]) -> None:
+    """Raise the first failure to write, unless the reader has just gone."""
+    for failure in failures:
+        if not isinstance(failure, ConnectionError):
+            raise failure
 
 
 async def converse(session: Session, inbox: Inbox, emit: Emit) -> None:

@@ -29,6 +29,7 @@ from tanbo_engine.player import (
 )
 from tanbo_engine.points import Color, Size, format_vertex
 from tanbo_engine.variety import varied, varies
+from tanbo_engine.wording import counted
 
 if TYPE_CHECKING:
     from tanbo_engine.answers import Question
@@ -136,6 +137,7 @@ class Session:
         self._games_played = 0
         self.is_engaged = False
         self._lost_moves = dict.fromkeys(Color, 0)
+        self._resignation: tuple[Color, int] | None = None
         self._work: Work | None = None
         self.note(f"tanbo-engine {__version__}, {self.setup.name}, seed {seed}")
 
@@ -195,6 +197,7 @@ class Session:
             self._games_played += 1
         self.setup, self.game, self.loaded = setup, game, None
         self.questions = []
+        self._resignation = None
         self.clock.restart()
         self.disengage()
 
@@ -341,7 +344,29 @@ class Session:
         if self._lost_moves[color] < MOVES_TO_RESIGN:
             return False
         self.is_engaged = False
+        self._resignation = color, len(self.game.moves)
         return True
+
+    @property
+    def resigned(self) -> Color | None:
+        """Who has given the game up; nobody once it goes on or back."""
+        if self._resignation is None or self._resignation[1] != len(self.game.moves):
+            return None
+        return self._resignation[0]
+
+    @property
+    def result(self) -> str | None:
+        """``B+1``, ``W+R`` and the like; None while the game goes on."""
+        if self.resigned is not None:
+            return f"{self.resigned.opponent.initial}+R"
+        return self.game.result
+
+    def take_back(self, count: int) -> None:
+        """Take back moves, of which there must be so many."""
+        self.disengage()
+        for _ in range(count):
+            self._resignation = None
+            self.game.undo()
 
     @property
     def may_ponder(self) -> bool:
@@ -411,7 +436,7 @@ class Session:
             ) from error
         line = " ".join(format_vertex(self.game.size, p) for p in report.variation)
         self.note(
-            f"{report.visits} visits, {time.monotonic() - began:.3f} s, "
+            f"{counted(report.visits, 'visit')}, {time.monotonic() - began:.3f} s, "
             f"value {report.value:.3f}, proof {report.proof}, {line}"
         )
         return report

@@ -11,7 +11,7 @@ from protocol.options import Parser
 from tanbo_engine import notation, rules
 from tanbo_engine.answers import named
 from tanbo_engine.game import Game, Move
-from tanbo_engine.record import LoadedGame, RecordError, load_sgf
+from tanbo_engine.record import MOST_BYTES, LoadedGame, RecordError, load_sgf, read_sgf
 
 _FAILURE = 1
 
@@ -19,13 +19,15 @@ _FAILURE = 1
 def main(arguments: Sequence[str]) -> int:
     """Print a game of the command line; return the exit status."""
     parser = Parser(
-        "tanbo-engine show", "Print an SGF file's game: the board after each move."
+        "tanbo-engine show",
+        "Print an SGF file's game: the board after each move. Of several games it "
+        "prints the first.",
     )
-    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("file", metavar="FILE", help="the file; - reads stdin")
     parser.add_argument("--last", action="store_true", help="the final position only")
     options = parser.parse_args(arguments)
     try:
-        loaded = load_sgf(Path(options.file))
+        loaded = _load(options.file)
     except RecordError as error:
         print(f"{parser.prog}: {options.file}: {error}", file=sys.stderr)
         return _FAILURE
@@ -34,6 +36,14 @@ def main(arguments: Sequence[str]) -> int:
     for line in lines(loaded, last=options.last):
         print(line)
     return 0
+
+
+def _load(name: str) -> LoadedGame:
+    if name != "-":
+        return load_sgf(Path(name))
+    if sys.stdin is None:
+        raise RecordError("there is no stdin")
+    return read_sgf(sys.stdin.buffer.read(MOST_BYTES + 1))
 
 
 def lines(loaded: LoadedGame, *, last: bool = False) -> Iterator[str]:

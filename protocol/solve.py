@@ -1,5 +1,6 @@
 """`tanbo-engine solve`: who wins a position, for certain, and certificates of it."""
 
+import os
 import signal
 import sys
 import time
@@ -18,6 +19,7 @@ from tanbo_engine import certificate, rules, setups
 from tanbo_engine._kernel import StopFlag
 from tanbo_engine.points import Color, Size, format_vertex
 from tanbo_engine.solver import Limits, NoStrategy, Progress, Solution, Solver
+from tanbo_engine.wording import counted, timed
 
 _FAILURE = 1
 _INTERRUPTED = 130
@@ -57,7 +59,7 @@ Megabytes = Annotated[
 Output = Annotated[
     str,
     Meta(
-        description="write a strategy of the winner to this file",
+        description="write a strategy of the winner to this file, a new one",
         extra={"metavar": "FILE"},
     ),
 ]
@@ -87,7 +89,8 @@ def main(arguments: Sequence[str]) -> int:
     parser = Parser(
         "tanbo-engine solve",
         "Prove who wins a set-up, or check a proof. Without --seconds or --nodes it "
-        "goes on until it knows or Ctrl-C ends it, on large boards in vain.",
+        "goes on until it knows or Ctrl-C ends it, on large boards in vain; little "
+        "--memory makes it slower, and ends it on huge boards only.",
     )
     parser.add_settings(Settings)
     options = vars(parser.parse_args(arguments))
@@ -99,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
             if settings.certificate is not None:
                 parser.error("give --check or --certificate, not both")
             return _check(settings.check, chosen and chosen.position())
-        _require_folder(settings.certificate)
+        _require_new(settings.certificate)
         start = (chosen or setups.by_name(setups.DEFAULT)).position()
         solver = Solver(start, settings.memory)
     except (SettingsError, setups.UnknownSetup) as error:
@@ -121,21 +124,27 @@ def unproved_text(solution: Solution, limits: Limits, memory_mb: int) -> str:
     if solution.reason == "stopped":
         return (
             f"not proved: stopped after {solution.seconds:.1f} seconds "
-            f"and {solution.nodes} nodes"
+            f"and {counted(solution.nodes, 'node')}"
         )
     within = {
-        "time": f"{limits.seconds:g} seconds" if limits.seconds is not None else "",
-        "nodes": f"{limits.nodes} nodes",
+        "time": timed(limits.seconds) if limits.seconds is not None else "",
+        "nodes": counted(limits.nodes or 0, "node"),
         "memory": f"{memory_mb} MB of memory",
     }
     return f"not proved within {within[solution.reason]}"
 
 
-def _require_folder(name: str | None) -> None:
-    """Refuse a certificate that could not be written in the end."""
-    if name is not None and (Path(name).is_dir() or not Path(name).parent.is_dir()):
+def _require_new(name: str | None) -> None:
+    """Refuse a certificate that could not be written in the end, or would replace."""
+    if name is None:
+        return
+    if Path(name).is_dir() or not Path(name).parent.is_dir():
         raise SettingsError(
             f"--certificate: cannot write {name}: name a file in a folder that is there"
+        )
+    if os.path.lexists(name):
+        raise SettingsError(
+            f"--certificate: {name} is there already: choose another name"
         )
 
 
@@ -148,12 +157,15 @@ def _solve(solver: Solver, start: rules.Position, settings: Settings) -> int:
         print(unproved_text(solution, limits, settings.memory))
         return _INTERRUPTED if stop.is_set else _FAILURE
     print(winner_text(start.size, solution.winner, solution.point), flush=True)
-    _say(f"proved with {solution.nodes} nodes in {solution.seconds:.1f} seconds")
+    _say(
+        f"proved with {counted(solution.nodes, 'node')} "
+        f"in {solution.seconds:.1f} seconds"
+    )
     if settings.certificate is None:
         return 0
     try:
         lines = certificate.lines(start, solution.winner, solver.strategy(stop))
-        text = "".join(f"{line}\n" for line in _counted(lines))
+        text = "".join(f"{line}\n" for line in _with_progress(lines))
         write_whole(Path(settings.certificate), text.encode())
     except NoStrategy as error:
         _say(f"no certificate: {error}")
@@ -166,7 +178,7 @@ def _solve(solver: Solver, start: rules.Position, settings: Settings) -> int:
 
 def _check(name: str, wanted: rules.Position | None) -> int:
     """Print what a certificate proves."""
-    tell = _now_and_then(lambda positions: f"{positions} positions checked")
+    tell = _now_and_then(_checked_line)
     try:
         with Path(name).open(encoding="ascii", errors="replace") as file:
             checked = certificate.check(file, wanted, tell)
@@ -177,7 +189,7 @@ def _check(name: str, wanted: rules.Position | None) -> int:
         _say(f"{name}: {error}")
         return _FAILURE
     print(winner_text(checked.start.size, checked.winner, checked.point))
-    _say(f"{checked.positions} positions checked: all are won")
+    _say(f"{counted(checked.positions, 'position')} checked: all are won")
     return 0
 
 
@@ -209,15 +221,23 @@ def _now_and_then(line: Callable[[_Told], str]) -> Callable[[_Told], None]:
 
 def _proof_line(progress: Progress) -> str:
     return (
-        f"{progress.seconds:.0f} s: {progress.nodes} nodes, "
-        f"{progress.refuted} of {progress.moves} moves refuted, "
+        f"{progress.seconds:.0f} s: {counted(progress.nodes, 'node')}, "
+        f"{progress.refuted} of {counted(progress.moves, 'move')} refuted, "
         f"table {progress.table_use:.0%} full"
     )
 
 
-def _counted(lines: Iterator[str]) -> Iterator[str]:
+def _checked_line(positions: int) -> str:
+    return f"{counted(positions, 'position')} checked"
+
+
+def _written_line(written: int) -> str:
+    return f"{counted(written, 'line')} of the certificate"
+
+
+def _with_progress(lines: Iterator[str]) -> Iterator[str]:
     """Pass the lines of a certificate on and tell how many there are."""
-    tell = _now_and_then(lambda count: f"{count} lines of the certificate")
+    tell = _now_and_then(_written_line)
     for count, line in enumerate(lines, 1):
         tell(count)
         yield line

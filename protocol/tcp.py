@@ -22,6 +22,7 @@ from protocol.options import Parser, SettingsError, load
 from protocol.server import CHUNK, CHUNKS_AHEAD, Inbox, converse
 from protocol.session import Input, Session, Work
 from protocol.transcript import Transcript, open_transcript
+from tanbo_engine.wording import counted, timed
 
 MAX_LINE = 1 << 16
 """Longest line of a connection in bytes."""
@@ -139,7 +140,7 @@ class Server:
         share = settings.memory // settings.connections
         if not share:
             raise SettingsError(
-                f"{settings.connections} connections need at least --memory "
+                f"{counted(settings.connections, 'connection')} need at least --memory "
                 f"{settings.connections}, got {settings.memory}"
             )
         self._settings = settings
@@ -190,7 +191,7 @@ class Server:
             await converse(session, inbox, emit)
             group.cancel_scope.cancel()
         if session.is_idle:
-            await _refuse(stream, f"no input for {idle:g} seconds")
+            await _refuse(stream, f"no input for {timed(idle)}")
         else:
             await _part(stream)
 

@@ -161,8 +161,3 @@ def fields(text: str) -> set[str]:
 def named(color: Color) -> str:
     """Return ``Black`` or ``White``."""
     return color.word.capitalize()
-
-
-def counted(number: int, word: str) -> str:
-    """Return ``1 stone``, ``3 stones``."""
-    return f"{number} {word}{'' if number == 1 else 's'}"

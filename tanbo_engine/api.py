@@ -9,12 +9,13 @@ them. Everything here only composes `game`, `player`, `record` and `notation`; w
 needs more finds the `Game` in `Tanbo.game`.
 """
 
+import math
 import secrets
 import threading
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn, cast
 
 from tanbo_engine import notation, points, record, rules, setups
 from tanbo_engine._kernel import StopFlag
@@ -32,8 +33,10 @@ from tanbo_engine.player import (
     usable_threads,
 )
 from tanbo_engine.points import Color
+from tanbo_engine.wording import counted
 
 _SEED_BITS = 63
+_MOST_MEGABYTES = 1_048_576
 _TAKEN_OVER = (
     "another search of this object ended the analysis: close the analysis first, or "
     "use an object of its own"
@@ -85,14 +88,21 @@ class Tanbo:
         Raises:
             setups.UnknownSetup: the message lists the nearest good names.
             MemoryError: the machine does not have that much.
+            TypeError: the set-up is no text.
+            ValueError: a seed, memory or number of threads that is none.
         """
+        start = _start(setup)
+        if seed is not None:
+            _require_whole("seed", seed, 0, (1 << _SEED_BITS) - 1)
+        _require_whole("memory_mb", memory_mb, 1, _MOST_MEGABYTES)
+        _require_whole("threads", threads, 1)
         self._seed = secrets.randbits(_SEED_BITS) if seed is None else seed
         self._player = SearchPlayer(
             memory_mb, self._seed, threads=usable_threads(threads)
         )
         self._games = 0
         self._stop = StopFlag()
-        self.game = Game(setups.by_name(setup).position())
+        self.game = Game(start)
 
     @classmethod
     def from_sgf(
@@ -102,7 +112,10 @@ class Tanbo:
 
         Raises:
             record.RecordError: it is no game of Tanbo; the message says where.
+            TypeError: it is neither text nor bytes.
         """
+        if not isinstance(data, bytes | str):
+            raise TypeError(f"an SGF file is text or bytes, not {data!r}")
         raw = data.encode() if isinstance(data, str) else data
         tanbo = cls(seed=seed, memory_mb=memory_mb)
         tanbo.game = record.read_sgf(raw).game
@@ -114,18 +127,37 @@ class Tanbo:
         Raises:
             setups.UnknownSetup: nothing has changed then.
         """
-        start = self.game.start if setup is None else setups.by_name(setup).position()
-        self.game = Game(start)
+        self.game = Game(self.game.start if setup is None else _start(setup))
         self._games += 1
 
     def __str__(self) -> str:
         """Return the board with its coordinates."""
         return notation.diagram(self.game.position)
 
+    def __repr__(self) -> str:
+        """Return set-up or size, number of moves, and who is to move or has won."""
+        setup = record.setup_of(self.game.start)
+        name = self.game.size if setup is None else setup.name
+        moves = counted(len(self.game.moves), "move")
+        state = self.result or f"{self.to_move.word} to move"
+        return f"<Tanbo {name}, {moves}, {state}>"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied or pickled: a search cannot be."""
+        raise TypeError(
+            "a Tanbo can be neither copied nor pickled: keep its sgf(), "
+            "from which Tanbo.from_sgf() makes another"
+        )
+
     # Points and vertices
 
     def vertex(self, point: int) -> str:
-        """Return the vertex of a point."""
+        """Return the vertex of a point.
+
+        Raises:
+            ValueError: there is no such point on this board.
+        """
+        _require_whole("point", point, 0, self.game.size.area - 1)
         return points.format_vertex(self.game.size, point)
 
     def point(self, vertex: str) -> int:
@@ -133,7 +165,9 @@ class Tanbo:
 
         Raises:
             points.VertexError: not a vertex of this board.
+            TypeError: no text.
         """
+        _require_text("vertex", vertex, "C4")
         return points.parse_vertex(self.game.size, vertex)
 
     def _vertices(self, some: Sequence[int]) -> tuple[str, ...]:
@@ -148,15 +182,26 @@ class Tanbo:
         Raises:
             points.VertexError: not a vertex of this board; no move is made then.
             rules.IllegalMove: with the reason; no move is made then.
+            TypeError: neither vertex nor point; no move is made then.
         """
         made = len(self.game.moves)
         try:
             for move in moves:
-                self.game.play(self.point(move) if isinstance(move, str) else move)
-        except ValueError:
+                self.game.play(self._placed(move))
+        except (TypeError, ValueError):
             while len(self.game.moves) > made:
                 self.game.undo()
             raise
+
+    def _placed(self, move: object) -> int:
+        """Return the point of a move."""
+        if isinstance(move, str):
+            return self.point(move)
+        if not isinstance(move, int) or isinstance(move, bool):
+            raise TypeError(
+                f"a move is a vertex such as 'C4', or a point, not {move!r}"
+            )
+        return move
 
     def undo(self) -> str | None:
         """Take back the last move; return its vertex, None for a pass.
@@ -188,7 +233,13 @@ class Tanbo:
         return self.game.position
 
     def legal_moves(self, color: Color | None = None) -> tuple[str, ...]:
-        """Return where a colour (default: to move) may play; nothing after the end."""
+        """Return where a colour (default: to move) may play; nothing after the end.
+
+        Raises:
+            TypeError: no `Color`.
+        """
+        if color is not None:
+            points.check_color(color)
         return self._vertices(self.game.legal_moves(color))
 
     def roots(self) -> list[Root]:
@@ -209,10 +260,10 @@ class Tanbo:
         moves; with them `search` says what it is worth.
 
         Raises:
-            ValueError: no limit is given, or the game is over.
+            ValueError: no limit is given or a wrong one, or the game is over.
         """
         aim = Aim.MOVE if visits is None else Aim.COMPARE
-        return self.vertex(self._search(Limits(seconds, visits), aim).point)
+        return self.vertex(self._search(_limits(seconds, visits), aim).point)
 
     def search(
         self, *, seconds: float | None = None, visits: int | None = None
@@ -224,9 +275,9 @@ class Tanbo:
             visits: descents of the tree; whichever limit comes first ends the search.
 
         Raises:
-            ValueError: no limit is given, or the game is over.
+            ValueError: no limit is given or a wrong one, or the game is over.
         """
-        return self._search(Limits(seconds, visits))
+        return self._search(_limits(seconds, visits))
 
     def _search(self, limits: Limits, aim: Aim = Aim.COMPARE) -> Report:
         if limits.seconds is None and limits.visits is None:
@@ -253,10 +304,12 @@ class Tanbo:
             level: one of `levels.LEVELS`, which may limit the visits further.
 
         Raises:
-            ValueError: no limit is given, there is no such level, or the game is over.
+            ValueError: no limit is given or a wrong one, there is no such level, or the
+                game is over.
         """
         if level not in LEVELS:
             raise ValueError(f"levels are {min(LEVELS)} to {STRONGEST}, not {level}")
+        seconds, visits, *_ = _limits(seconds, visits)
         limits = Limits(seconds, most_visits(level, visits), early=HARMLESS)
         is_best = level == STRONGEST and limits.visits is None
         report = self._search(limits, Aim.MOVE if is_best else Aim.COMPARE)
@@ -283,11 +336,11 @@ class Tanbo:
             interval: seconds between two reports; a slow reader gets the newest one.
 
         Raises:
-            ValueError: the game is over.
+            ValueError: a limit is wrong, or the game is over.
             RuntimeError: raised by the generator after another search took over.
         """
         self._require_going_on()
-        limits = Limits(seconds, MOST_VISITS if visits is None else visits)
+        limits = _limits(seconds, MOST_VISITS if visits is None else visits)
         return self._reports(Game(self.position), limits, interval)
 
     def _reports(self, game: Game, limits: Limits, interval: float) -> Reports:
@@ -354,6 +407,45 @@ class Tanbo:
                 setup=headers.setup or name, result=headers.result or self.result or ""
             ),
         )
+
+
+def _start(setup: object) -> rules.Position:
+    """Return the start position of a set-up's name."""
+    return setups.by_name(_require_text("setup", setup, setups.DEFAULT)).position()
+
+
+def _limits(seconds: float | None, visits: int | None) -> Limits:
+    """Return limits that a search can keep."""
+    if seconds is not None:
+        _require_time("seconds", seconds)
+    if visits is not None:
+        _require_whole("visits", visits, 1, MOST_VISITS)
+    return Limits(seconds, visits)
+
+
+def _require_time(name: str, value: object) -> None:
+    """Raise `ValueError` for what is no finite number, or below 0."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 <= cast("float", value) < math.inf:
+        raise ValueError(f"{name} must be a finite number, 0 or more, not {value!r}")
+
+
+def _require_whole(
+    name: str, value: object, least: int, most: int | None = None
+) -> None:
+    """Raise `ValueError` for what is no whole number, or out of bounds."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    top = math.inf if most is None else most
+    if not is_whole or not least <= cast("int", value) <= top:
+        bounds = f"from {least}" + ("" if most is None else f" to {most}")
+        raise ValueError(f"{name} must be a whole number {bounds}, not {value!r}")
+
+
+def _require_text(name: str, value: object, example: str) -> str:
+    """Return a text; raise `TypeError` for anything else."""
+    if not isinstance(value, str):
+        raise TypeError(f"a {name} is a text such as {example!r}, not {value!r}")
+    return value
 
 
 def _newest(queue: SimpleQueue[Report | None]) -> Report | None:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from tanbo_engine import notation, rules
 from tanbo_engine.points import Color, Size, VertexError, format_vertex, parse_vertex
+from tanbo_engine.wording import short
 
 _TITLE = "tanbo-certificate"
 _VERSION = "1"
@@ -140,7 +141,8 @@ def _read_line(number: int, line: str, size: Size) -> tuple[rules.Position, int]
     fields = line.split()
     if len(fields) != 4:
         raise BrokenCertificate(
-            f"line {number}: {line.strip()[:_MOST_SHOWN]!r} is not POSITION VERTEX"
+            f"line {number}: {short(line.strip(), _MOST_SHOWN)!r} "
+            "is not POSITION VERTEX"
         )
     try:
         position = notation.parse_position(" ".join(fields[:3]))

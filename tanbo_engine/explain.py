@@ -13,12 +13,12 @@ from tanbo_engine.answers import (
     Phrase,
     Reason,
     Telling,
-    counted,
     fields,
     named,
 )
 from tanbo_engine.points import Color, Size, VertexError, by_column, neighbours
 from tanbo_engine.rules import Position, Root, Turn
+from tanbo_engine.wording import counted
 
 # A placement
 

@@ -8,6 +8,7 @@ import re
 
 from tanbo_engine.points import COLUMNS, Color, Size
 from tanbo_engine.rules import Position
+from tanbo_engine.wording import counted, short
 
 _SIZE = re.compile(r"([0-9]{1,2})x([0-9]{1,2})", re.ASCII)
 _RUN = re.compile(r"[0-9]+|[XO]", re.ASCII)
@@ -62,17 +63,19 @@ def parse_position(text: str) -> Position:
     if len(fields) != 3:
         raise PositionError(
             "a position is SIZE ROWS SIDE, for example 3x3 X1O/3/O1X b; "
-            f"got {len(fields)} field{'' if len(fields) == 1 else 's'}"
+            f"got {counted(len(fields), 'field')}"
         )
     match = _SIZE.fullmatch(fields[0].lower())
     if match is None:
-        raise PositionError(f"invalid size {fields[0][:20]!r}: use WxH, such as 7x9")
+        raise PositionError(f"invalid size {short(fields[0])!r}: use WxH, such as 7x9")
     size = Size(int(match[1]), int(match[2]))
     lines = fields[1].upper().split("/")
     if len(lines) != size.height:
-        raise PositionError(f"{size} needs {size.height} rows, got {len(lines)}")
+        raise PositionError(
+            f"{size} needs {counted(size.height, 'row')}, got {len(lines)}"
+        )
     if fields[2].lower() not in ("b", "w"):
-        raise PositionError(f"invalid side {fields[2][:20]!r}: use b or w")
+        raise PositionError(f"invalid side {short(fields[2])!r}: use b or w")
     to_move = Color("bw".index(fields[2].lower()))
     drawn = [_unpack(size, number, line) for number, line in enumerate(lines, 1)]
     return from_rows(drawn, to_move)
@@ -82,7 +85,7 @@ def _unpack(size: Size, number: int, line: str) -> str:
     """Return a row with its runs spelt out; `number`, from the top, is for messages."""
     if _ROW.fullmatch(line) is None:
         raise PositionError(
-            f"row {number} from the top is {line[:30]!r}: "
+            f"row {number} from the top is {short(line)!r}: "
             "use X, O and numbers of empty points"
         )
     points = 0
@@ -97,7 +100,7 @@ def _unpack(size: Size, number: int, line: str) -> str:
         raise PositionError(
             f"row {number} from the top has "
             f"{'more than ' if points > size.width else ''}"
-            f"{min(points, size.width)} points, {size} needs {size.width}"
+            f"{counted(min(points, size.width), 'point')}, {size} needs {size.width}"
         )
     return drawn
 

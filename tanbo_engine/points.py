@@ -8,6 +8,8 @@ import re
 from enum import IntEnum
 from typing import NamedTuple
 
+from tanbo_engine.wording import short
+
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """Column letters from left to right; GTP leaves out I."""
 
@@ -41,6 +43,12 @@ class Color(IntEnum):
     def word(self) -> str:
         """``black`` or ``white``."""
         return ("black", "white")[self]
+
+
+def check_color(color: object) -> None:
+    """Raise `TypeError` for what is no `Color`, also a letter or number for one."""
+    if not isinstance(color, Color):
+        raise TypeError(f"a color is Color.BLACK or Color.WHITE, not {color!r}")
 
 
 class Size(NamedTuple):
@@ -97,7 +105,7 @@ def parse_vertex(size: Size, text: str) -> int:
     match = _VERTEX.fullmatch(text)
     if match is None:
         raise VertexError(
-            f"invalid vertex {text[:20]!r}: use a column letter and a row number, "
+            f"invalid vertex {short(text)!r}: use a column letter and a row number, "
             f"A1 to {size.last_vertex}"
         )
     column, row = COLUMNS.find(match[1].upper()), int(match[2]) - 1

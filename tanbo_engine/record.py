@@ -19,6 +19,7 @@ from typing import NamedTuple
 from tanbo_engine import __version__, points, rules, setups
 from tanbo_engine.game import Game
 from tanbo_engine.points import Color, Size
+from tanbo_engine.wording import short
 
 _Properties = dict[str, list[bytes]]
 """A node: raw values by property."""
@@ -28,7 +29,6 @@ MOST_BYTES = 1 << 22
 
 _STANDARD_SIZE = 19
 _LARGEST_WITH_TT = 19  # up to here FF3 may write a pass as tt
-_EXCERPT = 20
 _FILLERS = b"\0\x1a \t\r\n"  # what old systems put behind the end of a text
 
 _COLORS = {"B": Color.BLACK, "W": Color.WHITE}
@@ -159,8 +159,6 @@ def load_sgf(path: Path, setup: setups.Setup | None = None) -> LoadedGame:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise RecordError(f"cannot be read: {error.strerror}") from error
-    if len(data) > MOST_BYTES:
-        raise RecordError(f"more than {MOST_BYTES >> 20} MB are no game record")
     return read_sgf(data, setup)
 
 
@@ -173,10 +171,13 @@ def read_sgf(data: bytes, setup: setups.Setup | None = None) -> LoadedGame:
             a set-up; after these the size's default set-up is the most likely.
 
     Raises:
-        RecordError: no SGF, no size of a set-up, or moves that are not Tanbo's.
+        RecordError: no SGF, too much of it, no size of a set-up, or moves that are
+            not Tanbo's.
     """
+    if len(data) > MOST_BYTES:
+        raise RecordError(f"more than {MOST_BYTES >> 20} MB are no game record")
     nodes = _main_line(data)
-    notes = _notes(nodes[0])
+    notes = _notes(nodes[0], _count_games(data))
     try:
         return _Reader(nodes).read(setup)._replace(notes=notes)
     except RecordError as error:
@@ -367,9 +368,25 @@ def _take(
     return token.decode()
 
 
-def _notes(root: _Properties) -> tuple[str, ...]:
+def _count_games(data: bytes) -> int:
+    """Return how many games a file holds; what is broken ends the last of them."""
+    from sgfmill.sgf_grammar import tokenise
+
+    tokens, end = tokenise(data)
+    games = 0
+    while tokens:
+        games += 1
+        is_whole = tokens[-1] == ("D", b")")
+        tokens, end = tokenise(data, end) if is_whole else ([], end)
+    return games
+
+
+def _notes(root: _Properties, games: int) -> tuple[str, ...]:
     game = _first_text(root, "GM")
-    return () if game in ("", "1") else (f"the file says GM[{game[:_EXCERPT]}]",)
+    notes = [] if game in ("", "1") else [f"the file says GM[{short(game)}]"]
+    if games > 1:
+        notes.append(f"this is the first of {games} games in the file")
+    return tuple(notes)
 
 
 def _read_size(root: _Properties) -> Size:
@@ -504,11 +521,11 @@ def _plain(raw: bytes) -> str:
 
 
 def _excerpt(raw: bytes) -> str:
-    return raw[:_EXCERPT].decode("latin-1")
+    return short(raw.decode("latin-1"))
 
 
 def _place(number: int, name: str, text: str) -> str:
-    return f"node {number}, {name}[{text[:_EXCERPT]}]"
+    return f"node {number}, {name}[{short(text)}]"
 
 
 @contextmanager

@@ -6,6 +6,8 @@ explanation cites these entries. Only ASCII: the texts go out over GTP.
 
 from typing import NamedTuple
 
+from tanbo_engine.wording import short
+
 
 class UnknownTopic(ValueError):  # noqa: N818
     """No entry has this name or word; the message says which there are."""
@@ -227,7 +229,7 @@ def find(topic: str) -> list[str]:
     ]
     if not found:
         raise UnknownTopic(
-            f"no rule {topic[:20]!r}: use R1 to R10, P1 to P5, S1 to S14 or a word "
+            f"no rule {short(topic)!r}: use R1 to R10, P1 to P5, S1 to S14 or a word "
             "such as sizes, pass, draw, length, swap, players or resign"
         )
     return found

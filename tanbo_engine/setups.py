@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tanbo_engine.points import MAX_SIDE, Color, Size
 from tanbo_engine.rules import Position
+from tanbo_engine.wording import short
 
 MIN_SIDE = 3
 DEFAULT = "dense-7x7"
@@ -83,7 +84,7 @@ def by_name(name: str) -> Setup:
     match = _NAME.fullmatch(name.lower())
     if match is None:
         raise UnknownSetup(
-            f"unknown set-up {name[:30]!r}: use dense-WxH or classic-NxN, "
+            f"unknown set-up {short(name)!r}: use dense-WxH or classic-NxN, "
             f"for example {DEFAULT} or classic-9x9"
         )
     size = Size(int(match[2]), int(match[3]))

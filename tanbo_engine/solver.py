@@ -147,7 +147,8 @@ class Solver:
         """Yield a reply of the winner to everything the loser may do.
 
         For once, after `solve` has found the winner. Of positions that mirror or turn
-        one another it yields one.
+        one another it yields one. If the winner is to move at the start, the reply
+        there is the move that `solve` told.
 
         Raises:
             NoStrategy: the flag was set, or memory ran out.
@@ -157,10 +158,10 @@ class Solver:
         winner = self._start.to_move
         if self._prover.proof < 0:
             winner = winner.opponent
-        return self._replies(winner, {_OVER}, stop)
+        return self._replies(winner, {_OVER}, stop, self._prover.best_move)
 
     def _replies(
-        self, winner: Color, seen: set[int], stop: StopFlag
+        self, winner: Color, seen: set[int], stop: StopFlag, told: int | None = None
     ) -> Iterator[tuple[rules.Position, int]]:
         """Yield what `strategy` does, from the kernel's position on.
 
@@ -170,7 +171,14 @@ class Solver:
         position = self._kernel
         branches = self._branches(stop, prove=position.to_move == winner)
         if position.to_move == winner:
-            best = min(branches, key=lambda move: (move.key not in seen, move.effort))
+            best = min(
+                branches,
+                key=lambda move: (
+                    move.point != told,
+                    move.key not in seen,
+                    move.effort,
+                ),
+            )
             yield plain_position(position), best.point
             branches = [best]
         for move in branches:

@@ -34,6 +34,7 @@ from tanbo_engine import notation, rules, setups
 from tanbo_engine.game import Game
 from tanbo_engine.points import Color, format_vertex
 from tanbo_engine.setups import Setup
+from tanbo_engine.wording import counted
 
 __all__ = ["Status", "Verdict", "check", "format_verdicts", "passed"]
 
@@ -235,9 +236,10 @@ async def _pipelining(bench: Bench) -> str:
     expected = ["2", name, "false"] * 20
     if [answer.text for answer in answers] != expected:
         raise failure(
-            f"{len(answers)} answers to {len(expected)} lines, or wrong order"
+            f"{counted(len(answers), 'answer')} to {counted(len(expected), 'line')}, "
+            "or wrong order"
         )
-    return f"{len(expected)} lines answered in order"
+    return f"{counted(len(expected), 'line')} answered in order"
 
 
 @_item("C6", "Lines that end with CR LF")
@@ -371,7 +373,8 @@ async def _random_games(bench: Bench) -> str:
         games += 1
     if not games:
         raise warning("not checked: no set-up to play on")
-    return f"{plies} turns of {games} random games, by {bench.board or 'legality'}"
+    played = f"{counted(plies, 'turn')} of {counted(games, 'random game')}"
+    return f"{played}, by {bench.board or 'legality'}"
 
 
 @_item("C13", "Removal of the current root alone")
@@ -408,7 +411,7 @@ async def _genmove(bench: Bench) -> str:
             break
     if not games:
         raise warning("not checked: no set-up to play on")
-    return f"{moves} legal moves in {games} game{'' if games == 1 else 's'}"
+    return f"{counted(moves, 'legal move')} in {counted(games, 'game')}"
 
 
 async def _play_game(table: Table, sides: Sequence[Color]) -> int:
@@ -509,7 +512,7 @@ async def _undo(bench: Bench) -> str:
         table.game.undo()
         await table.agree()
     await bench.refuses("undo", gtp.CANNOT_UNDO)
-    return f"{undone} moves taken back, removals too"
+    return f"{counted(undone, 'move')} taken back, removals too"
 
 
 @_item("E2", "time_settings and time_left")
@@ -579,7 +582,7 @@ async def _gogui_rules(bench: Bench) -> str:
         await table.play(point)
     if text := await bench.send(names[0]):
         raise failure(f"{names[0]} must be exactly empty after the end, not {text!r}")
-    return f"legal moves and side to move right at {len(case.moves)} turns"
+    return f"legal moves and side to move right at {counted(len(case.moves), 'turn')}"
 
 
 @_item("E7", "tanbo-setup")
@@ -628,7 +631,7 @@ async def _stones(bench: Bench) -> str:
             await _play_loaded(bench, game, case.moves[-1], line, *turn)
             loaded += 1
     await bench.refuses(f"{loaders[0]} b A1 w A1")
-    return f"{loaded} positions loaded by {' and '.join(loaders)}"
+    return f"{counted(loaded, 'position')} loaded by {' and '.join(loaders)}"
 
 
 def _before_the_last(case: Case) -> Game:

@@ -25,6 +25,7 @@ from protocol.arena.store import (
 from protocol.client import EngineError
 from protocol.files import write_whole
 from protocol.options import WRONG_USAGE, Parser, SettingsError
+from tanbo_engine.wording import counted
 
 _USAGE = """\
 usage: tanbo-arena run --engine NAME="COMMAND" --engine NAME="COMMAND" --out DIR ...
@@ -216,7 +217,7 @@ def _verify(arguments: Sequence[str]) -> int:
     faults = replay.verify(games)
     for fault in faults:
         print(fault)
-    print(f"{len(standing(games))} games, {len(faults)} faults")
+    print(f"{counted(len(standing(games)), 'game')}, {counted(len(faults), 'fault')}")
     return int(bool(faults))
 
 

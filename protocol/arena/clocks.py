@@ -5,7 +5,9 @@ from collections.abc import Collection
 from decimal import Decimal
 from typing import NamedTuple
 
-_NUMBER = r"[0-9]+(?:\.[0-9]+)?"
+from tanbo_engine.wording import short
+
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 _CLOCK = re.compile(rf"({_NUMBER})(?:\+({_NUMBER}))?")
 
 
@@ -67,7 +69,7 @@ def parse_clock(text: str) -> Clock:
     match = _CLOCK.fullmatch(text)
     if match is None or float(match[1]) <= 0:
         raise ControlError(
-            f"invalid clock {text[:20]!r}: use MAIN or MAIN+INCREMENT in seconds, "
+            f"invalid clock {short(text)!r}: use MAIN or MAIN+INCREMENT in seconds, "
             "such as 60 or 60+0.5"
         )
     return Clock(float(match[1]), float(match[2] or 0))

@@ -37,6 +37,7 @@ from protocol.arena.runner import Keep, LocalSlot, PlayOn, RunError, Task, prefl
 from protocol.arena.store import GameRecord, Termination
 from protocol.client import EngineCommand
 from tanbo_engine import __version__
+from tanbo_engine.wording import counted
 
 LOCAL = "local"
 """The address that stands for a cluster of our own on this machine."""
@@ -823,14 +824,17 @@ class ClusterSlots:
     async def _set_aside(self, worker: _Worker, pair: int, keep: Keep) -> None:
         """Stop an overloaded worker and take back its games, which are played again."""
         games, late = worker.tally
-        reason = f"its engines lose on time far more often: {late} of {games} games"
+        told = f"{late} of {counted(games, 'game')}"
+        reason = f"its engines lose on time far more often: {told}"
         self._stop(worker, reason)
         spoilt = [
             game
             for game in worker.games
             if may_be_reopened(game.pair, pair, self._tournament)
         ]
-        self._say(f"{len(spoilt)} games of worker {worker.name} are set aside")
+        self._say(
+            f"{counted(len(spoilt), 'game')} of worker {worker.name} are set aside"
+        )
         if len(spoilt) < games:
             self._say("those of earlier rounds stay: later pairings rest on them")
         with anyio.CancelScope(shield=True):

@@ -13,6 +13,7 @@ from protocol.arena.clocks import Control, ControlError, PerMove, parse_clock
 from protocol.options import SettingsError, load
 from tanbo_engine import setups
 from tanbo_engine.machine import cores
+from tanbo_engine.wording import short
 
 GAMES = 100
 """Games per pairing and set-up where none are asked for."""
@@ -326,7 +327,7 @@ def _parse_entry(text: str) -> dict[str, str]:
     name, equals, command = text.partition("=")
     if not equals or not name.strip() or not command.strip():
         raise SettingsError(
-            f'--engine: expected NAME="COMMAND", got {text[:40]!r}, for example '
+            f'--engine: expected NAME="COMMAND", got {short(text)!r}, for example '
             'A="scripts/engine --nodes 1000"'
         )
     return {"name": name.strip(), "command": command.strip()}

@@ -29,7 +29,6 @@ from protocol.arena.markup import (
     number_text,
     page_file,
     percent,
-    plural,
     script_json,
     seconds_text,
     signed,
@@ -40,6 +39,7 @@ from protocol.arena.plots import interval_plot, sprt_plot
 from protocol.arena.ratings import Ratings, cross_table, ratings
 from protocol.arena.statistics import Z95, PairScore, Sprt
 from protocol.arena.store import GameRecord, Termination, engines
+from tanbo_engine.wording import counted
 
 MAX_GAMES = 2000
 """Games that the viewer keeps; `_replayed` says which."""
@@ -173,14 +173,14 @@ def _entries(
     games: Sequence[GameRecord], pairs: Iterable[tuple[GameRecord, GameRecord]]
 ) -> list[_Entry]:
     """Name the games; of several with the same numbers the one that counts is first."""
-    counted = {id(game) for game in chain(*pairs)}
+    counting = {id(game) for game in chain(*pairs)}
     used: Counter[str] = Counter()
     names: dict[int, str] = {}
-    for game in sorted(games, key=lambda game: id(game) not in counted):
+    for game in sorted(games, key=lambda game: id(game) not in counting):
         number = f"{game.pair}.{game.game}"
         used[number] += 1
         names[id(game)] = number if used[number] == 1 else f"{number}.{used[number]}"
-    return [_Entry(names[id(game)], game, id(game) in counted) for game in games]
+    return [_Entry(names[id(game)], game, id(game) in counting) for game in games]
 
 
 def _replayed(entries: Sequence[_Entry]) -> list[_Entry]:
@@ -275,15 +275,17 @@ def _field_lead(report: _Report) -> str:
 
 def _scope(report: _Report) -> str:
     """Return how many games there are and which of them count."""
-    counted = 2 * len(report.pairs)
+    counting = 2 * len(report.pairs)
     voids = sum(not game.termination.counts for game in report.games)
-    waiting = len(report.games) - counted - voids
+    waiting = len(report.games) - counting - voids
     setups = ", ".join(map(name_html, report.setups))
-    parts = [f"{plural(counted, 'game')} in {plural(len(report.pairs), 'pair')} count"]
+    parts = [
+        f"{counted(counting, 'game')} in {counted(len(report.pairs), 'pair')} count"
+    ]
     if waiting:
-        parts.append(f"{plural(waiting, 'game')} of unfinished pairs")
+        parts.append(f"{counted(waiting, 'game')} of unfinished pairs")
     if voids:
-        parts.append(f"{plural(voids, 'game')} without a result")
+        parts.append(f"{counted(voids, 'game')} without a result")
     return f"{setups} · " + " · ".join(parts)
 
 
@@ -328,7 +330,7 @@ def _sprt_figure(course: Sequence[Sprt]) -> tuple[str, str, str]:
     decided = statistics.decided(course)
     if decided is not None:
         verdict, when = f"{course[decided - 1].decision} accepted", decided
-    note = f"after {plural(when, 'pair')} · {_hypotheses(course[-1])}"
+    note = f"after {counted(when, 'pair')} · {_hypotheses(course[-1])}"
     return "Sequential test", verdict, note
 
 
@@ -371,7 +373,7 @@ def _pair_bar(score: PairScore, engine: str) -> str:
         x += width
     legend = "".join(
         f'<li><span class="key {kind}"></span>{label}: '
-        f"<b>{plural(count, 'pair')}</b></li>"
+        f"<b>{counted(count, 'pair')}</b></li>"
         for kind, label, count in parts
     )
     return (
@@ -387,14 +389,14 @@ def _sprt(report: _Report) -> _Section:
         return _section("sprt", "Sequential test", "<p>No pair is finished yet.</p>")
     last = course[-1]
     state = (
-        f"{_hypotheses(last)}. After {plural(len(course), 'pair')} the log-likelihood "
+        f"{_hypotheses(last)}. After {counted(len(course), 'pair')} the log-likelihood "
         f"ratio (LLR) is {signed(last.llr, 2)}; the bounds are "
         f"{signed(last.lower, 2)} for H0 and {signed(last.upper, 2)} for H1."
     )
     decided = statistics.decided(course)
     if decided is not None:
         state += (
-            f" The first bound was reached after {plural(decided, 'pair')}: "
+            f" The first bound was reached after {counted(decided, 'pair')}: "
             f"{course[decided - 1].decision} accepted."
         )
     plot = sprt_plot([test.llr for test in course], last.lower, last.upper)
@@ -660,9 +662,9 @@ def _forfeits(report: _Report) -> _Section:
     forfeited = [game for game in odd if game.termination.is_forfeit]
     results = sum(game.termination.counts for game in report.games)
     text = (
-        f"<p>{plural(len(forfeited), 'game')} of {results} with a result "
+        f"<p>{counted(len(forfeited), 'game')} of {results} with a result "
         f"{'was' if len(forfeited) == 1 else 'were'} forfeited, "
-        f"{plural(len(odd) - len(forfeited), 'game')} had no result.</p>"
+        f"{counted(len(odd) - len(forfeited), 'game')} had no result.</p>"
     )
     rows = [
         [
@@ -696,7 +698,7 @@ def _duplicates(report: _Report) -> _Section:
         return _section("duplicates", "Duplicates", text)
     repeats = sum(len(group) - 1 for group in groups)
     text = (
-        f"<p>{plural(repeats, 'game')} of {2 * len(report.pairs)} "
+        f"<p>{counted(repeats, 'game')} of {2 * len(report.pairs)} "
         f"{'repeats' if repeats == 1 else 'repeat'} an earlier one move for move and "
         "say nothing new. More random openings help.</p>"
     )

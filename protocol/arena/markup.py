@@ -81,11 +81,6 @@ def table_html(
     )
 
 
-def plural(number: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def number_text(number: int) -> str:
     """Return a number; a zero stands back."""
     return str(number) if number else '<span class="zero">0</span>'

@@ -31,6 +31,7 @@ from tanbo_engine import notation, rules
 from tanbo_engine.game import Game
 from tanbo_engine.points import Color, Size, format_vertex, neighbours
 from tanbo_engine.setups import Setup
+from tanbo_engine.wording import counted, short
 
 _BOARDS = ("gogui-rules_board", "tanbo-position", "showboard")
 
@@ -40,6 +41,7 @@ _SEARCHED_REMOVALS = 1500
 _FOLLOWING_PLIES = 6
 _BLIND_FACTOR = 4
 _SEED = 1993
+_SHOWN = 60
 _KINDS = ("alone", "several", "both", "shared", "own end", "last ones", "win")
 
 CONVERSATION = (
@@ -149,7 +151,8 @@ class Ended(NamedTuple):
         stray = next((part for part in parts if part[0] not in "=?"), "")
         if stray or not plain.endswith("\n\n"):
             raise failure(
-                f"output that is no response: {(stray or plain[-60:])[:60]!r}"
+                "output that is no response: "
+                f"{short(stray or plain[-_SHOWN:], _SHOWN)!r}"
             )
         if len(parts) != len(self.lines):
             last = self.stderr_tail.strip().rpartition("\n")[2]
@@ -330,7 +333,10 @@ class Bench:
                     f"{line!r} must be answered {'? ' + text!r}, not {error.text!r}"
                 ) from error
             return
-        raise failure(f"{line[:60]!r} is answered {answer[:60]!r} and must be refused")
+        raise failure(
+            f"{short(line, _SHOWN)!r} is answered {short(answer, _SHOWN)!r} "
+            "and must be refused"
+        )
 
     async def raw(self, data: bytes) -> list[gtp.Response]:
         """Return the responses to lines as they are, and see that it goes on after."""
@@ -615,7 +621,7 @@ async def replay(bench: Bench, *kinds: str) -> str:
         replayed += 1
         if bench.is_late:
             break
-    return f"{replayed} game{'' if replayed == 1 else 's'}"
+    return counted(replayed, "game")
 
 
 async def halfway(bench: Bench) -> Table:

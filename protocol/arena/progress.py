@@ -10,6 +10,7 @@ from protocol.arena.report import signed
 from protocol.arena.runner import Progress, Scores
 from protocol.arena.schedule import Results
 from protocol.arena.store import GameRecord
+from tanbo_engine.wording import counted
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -67,7 +68,7 @@ class Lines:
         self._standing = Standing(tournament)
         self._total = total
         self._pairs = _complete(done)
-        self.say(f"{total} pairs, {self._pairs} of them played before")
+        self.say(f"{counted(total, 'pair')}, {self._pairs} of them played before")
 
     def game(self, record: GameRecord) -> None:
         """Say a game only where something went wrong."""

@@ -8,6 +8,7 @@ from protocol.files import write_whole
 from tanbo_engine import record, rules, setups
 from tanbo_engine.game import Game
 from tanbo_engine.points import Color, VertexError, parse_vertex
+from tanbo_engine.wording import counted
 
 SGF_FOLDER = "sgf"
 
@@ -69,7 +70,7 @@ def to_sgf(game: GameRecord, event: str = "") -> str:
         result=result(game),
         event=event,
         comment=f"{game.termination}: {game.reason}; opening of "
-        f"{len(game.opening)} plies",
+        f"{counted(len(game.opening), 'ply', 'plies')}",
     )
     return record.sgf(played, headers)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from protocol.arena import ratings, statistics
 from protocol.arena.store import GameRecord, Termination, builds, engines
+from tanbo_engine.wording import counted
 
 
 def format_report(
@@ -21,7 +22,7 @@ def format_report(
     """
     names = engines(games)
     if not statistics.finished_pairs(games):
-        return f"{len(games)} games, no finished pair yet"
+        return f"{counted(len(games), 'game')}, no finished pair yet"
     parts = []
     if len(names) == 2:
         parts.append(format_match(games, names[0], names[1], sprt))
@@ -51,7 +52,8 @@ def format_match(
     wins = round(score.points)
     lost, _, even, _, won = score.counts
     lines = [
-        f"{first} against {second}: {wins} : {played - wins} in {played} games "
+        f"{first} against {second}: {wins} : {played - wins} in "
+        f"{counted(played, 'game')} "
         f"({100 * score.mean:.1f}%)",
         f"pairs won {won}, shared {even}, lost {lost}",
         f"Elo {signed(elo.difference)}, 95% {signed(elo.low)} to {signed(elo.high)}, "
@@ -62,7 +64,9 @@ def format_match(
         test, pairs = course[-1], statistics.decided(course)
         verdict = "undecided"
         if pairs is not None:
-            verdict = f"{course[pairs - 1].decision} accepted after {pairs} pairs"
+            verdict = (
+                f"{course[pairs - 1].decision} accepted after {counted(pairs, 'pair')}"
+            )
         lines.append(
             f"SPRT [{test.elo0:g}, {test.elo1:g}] ({test.model} Elo, pairs): LLR "
             f"{test.llr:.2f}, bounds {test.lower:.2f} and {test.upper:.2f}, {verdict}"

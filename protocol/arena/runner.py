@@ -33,6 +33,7 @@ from protocol.client import EngineCommand, EngineError
 from tanbo_engine import setups
 from tanbo_engine.game import Game
 from tanbo_engine.machine import cores
+from tanbo_engine.wording import counted
 
 VOIDS_IN_A_ROW = 3
 """Games in a row that the arena itself fails to play before it gives up."""
@@ -313,7 +314,8 @@ class Run:
                     group.cancel_scope.cancel()
                     return
                 self._progress.say(
-                    f"finishing {len(self._playing)} pairs; again to stop now"
+                    f"finishing {counted(len(self._playing), 'pair')}; "
+                    "again to stop now"
                 )
                 await self._stop()
 
@@ -437,7 +439,7 @@ def choose_concurrency(tournament: Tournament, warn: Callable[[str], None]) -> i
     wanted = tournament.concurrency or default_concurrency()
     if wanted > cores() and not tournament.force:
         raise RunError(
-            f"{wanted} games at a time on {cores()} cores spoil the clocks: "
+            f"{wanted} games at a time on {counted(cores(), 'core')} spoil the clocks: "
             f"use at most {cores()}, or --force"
         )
     if wanted == cores() > 1:

@@ -8,6 +8,7 @@ from anyio.abc import ByteReceiveStream, ByteSendStream
 
 from protocol import gtp
 from protocol.client.errors import SHOWN
+from tanbo_engine.wording import short
 
 MAX_RESPONSE = 16 << 20
 """Longest response in bytes."""
@@ -112,8 +113,8 @@ class Channel:
             self._buffer[:] = self._buffer.lstrip()
 
     def _beginning(self) -> str:
-        line = bytes(self._buffer[:SHOWN]).splitlines()[0]
-        return repr(line.decode("utf-8", "replace"))
+        line = bytes(self._buffer[: 4 * SHOWN]).splitlines()[0]
+        return repr(short(line.decode("utf-8", "replace"), SHOWN))
 
 
 def _end_of_response(buffer: bytearray, begin: int) -> int | None:

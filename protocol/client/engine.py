@@ -23,8 +23,9 @@ from protocol.client.errors import (
 from protocol.client.process import EngineCommand, EngineProcess
 from protocol.client.sync import Guide, Known, after_move, changes_board, wanted_by
 from tanbo_engine.game import Game
-from tanbo_engine.points import Color, looks_like_vertex
+from tanbo_engine.points import Color, check_color, looks_like_vertex
 from tanbo_engine.rules import Position
+from tanbo_engine.wording import short
 
 COMMAND_SECONDS = 15.0
 """Longest wait for the answer to a command that does not search."""
@@ -63,9 +64,12 @@ async def open_engine(
 
     Raises:
         StartFailed: it cannot be run, or does not answer; no process is left then.
+        TypeError: neither text nor `EngineCommand`.
     """
     if isinstance(command, str):
         command = EngineCommand.parse(command)
+    elif not isinstance(command, EngineCommand):
+        raise TypeError(f"a command is a text or an EngineCommand, not {command!r}")
     process = await EngineProcess.spawn(command)
     engine = Engine(process.channel(), command.label, process)
     try:
@@ -201,7 +205,9 @@ class Engine:
             Refused: the engine answered ``?``.
             EngineError: any other of its kinds; a `ProtocolError` also where the
                 answer is no vertex. The engine is of no use any more.
+            TypeError: no `Color`; nothing is sent then.
         """
+        check_color(color)
         known = self._known
         text = await self.send("genmove", color.initial, timeout=timeout)
         taken = self._channel.received_at - self._channel.sent_at
@@ -209,7 +215,7 @@ class Engine:
         if move in ("PASS", "RESIGN"):
             move = move.lower()
         elif not looks_like_vertex(move):
-            what = f"the answer is no move: {text[:SHOWN]!r}"
+            what = f"the answer is no move: {short(text, SHOWN)!r}"
             line = f"genmove {color.initial}"
             self._fault = ProtocolError(self.label, line, what, self.stderr_tail)
             raise self._fault

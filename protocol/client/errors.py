@@ -2,6 +2,8 @@
 
 import signal
 
+from tanbo_engine.wording import short
+
 SHOWN = 80
 """Most characters of somebody else's text in a message."""
 
@@ -27,9 +29,7 @@ class EngineError(Exception):
 
     def __str__(self) -> str:
         """Return it in one line, with the last line of stderr."""
-        command = self.command
-        if len(command) > SHOWN:
-            command = f"{command[:SHOWN]}..."
+        command = short(self.command, SHOWN)
         text = ": ".join(part for part in (self.engine, command, self.what) if part)
         last = self.stderr_tail.strip().rpartition("\n")[2].strip()
         return f"{text}; the end of its stderr: {last}" if last else text

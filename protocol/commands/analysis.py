@@ -16,14 +16,15 @@ from protocol.commands.arguments import (
     Argument,
     parse_color,
     parse_integer,
-    parse_move,
     parse_number,
+    parse_point,
 )
 from protocol.commands.play import Think, consider, generate
 from protocol.commands.table import Emit, Lines, command
 from protocol.session import Input, Session, Work
 from tanbo_engine.player import Candidate, Report
 from tanbo_engine.points import Color
+from tanbo_engine.wording import short
 
 _SECONDS = 1.0
 _LEAST_SECONDS = 0.01
@@ -76,27 +77,37 @@ class RequestArgument(Argument):
 
     ``avoid`` and ``allow`` restrict what is searched, but at the first move only: their
     depths, and what they say of the side that is not to move, are without effect.
+    Every command takes every key, for front ends send what they are used to.
     """
 
     least = 0
     most = UNLIMITED
 
+    def __init__(self, usage: str, *keys: str) -> None:
+        """Prepare; the keys are those that an error offers."""
+        super().__init__(usage)
+        self._offered = f"{', '.join(keys[:-1])} or {keys[-1]}"
+
     def parse(self, session: Session, tokens: Sequence[str]) -> Request:
         """Return what is asked for."""
-        reading = _Reading(session)
+        reading = _Reading(session, self._offered)
         words = iter(tokens)
         for word in words:
             reading.read(word, words)
         return reading.request()
 
 
-REQUEST = RequestArgument("[COLOR] [INTERVAL] [KEY VALUE]...")
+_USAGE = "[COLOR] [INTERVAL] [KEY VALUE]..."
+_KEYS = ("interval", "minmoves", "maxmoves", "avoid", "allow")
+LZ_REQUEST = RequestArgument(_USAGE, *_KEYS)
+REQUEST = RequestArgument(_USAGE, *_KEYS, "rootInfo")
 
 
 class _Reading:
     """The words of a request as they are read; the last one of a kind counts."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, offered: str) -> None:
+        self._offered = offered
         self._game = session.game
         self._color = session.game.to_move
         self._interval = _SECONDS
@@ -118,10 +129,7 @@ class _Reading:
         elif key in self._KEYS:
             self._KEYS[key](self, key, behind)
         else:
-            raise gtp.GtpError(
-                f"unknown key {word[:20]!r}: use interval, minmoves, maxmoves, avoid, "
-                "allow or rootInfo"
-            )
+            raise gtp.GtpError(f"unknown key {short(word)!r}: use {self._offered}")
 
     def request(self) -> Request:
         """Return all that was read."""
@@ -164,11 +172,11 @@ class _Reading:
         """Return the points of ``COLOR V,V,... DEPTH``; None for the other side."""
         color = parse_color(_next(key, behind))
         vertices = _next(key, behind).split(",")
-        moves = {parse_move(self._game.size, vertex) for vertex in vertices}
+        size = self._game.size
+        named = [vertex for vertex in vertices if vertex.lower() != "pass"]
+        points = {parse_point(size, vertex) for vertex in named}
         parse_integer(_next(key, behind), 1, _DEEPEST)
-        if color is not self._game.to_move:
-            return None
-        return {point for point in moves if point is not None}
+        return points if color is self._game.to_move else None
 
     _KEYS: ClassVar[dict[str, Callable[["_Reading", str, Iterator[str]], None]]] = {
         "interval": _read_interval,
@@ -191,14 +199,16 @@ def _seconds(text: str) -> float:
     """Return an interval, which is given in hundredths of a second."""
     hundredths = parse_number(text)
     if hundredths < 0:
-        raise gtp.GtpError(f"invalid interval {text[:20]}: use hundredths of a second")
+        raise gtp.GtpError(
+            f"invalid interval {short(text)}: use hundredths of a second"
+        )
     return max(_LEAST_SECONDS, hundredths / 100)
 
 
 def _truth(key: str, behind: Iterator[str]) -> bool:
     word = _next(key, behind)
     if word.lower() not in ("true", "false"):
-        raise gtp.GtpError(f"invalid value {word[:20]!r} of {key}: use true or false")
+        raise gtp.GtpError(f"invalid value {short(word)!r} of {key}: use true or false")
     return word.lower() == "true"
 
 
@@ -208,14 +218,19 @@ def _truth(key: str, behind: Iterator[str]) -> bool:
 _ANALYSIS = "Tell the best moves every INTERVAL hundredths of a second (default 100) "
 _UNTIL = (
     "until input comes; keys: interval, minmoves, maxmoves, avoid and allow (COLOR "
-    "VERTEX,VERTEX DEPTH: the search leaves the others out, at its first move only)"
+    "VERTEX,VERTEX DEPTH: the search leaves the others out, at its first move only, "
+    "whatever the depth)"
+)
+_WITHOUT_EFFECT = (
+    "ownership, movesOwnership, pvVisits and their like are accepted without effect"
 )
 
 
 @command(
     "lz-analyze",
-    REQUEST,
-    help=f"{_ANALYSIS}{_UNTIL}. Win rates are 0 to 10000.",
+    LZ_REQUEST,
+    help=f"{_ANALYSIS}{_UNTIL}. Win rates are 0 to 10000. Keys of kata-analyze are "
+    "accepted without effect.",
     errors=(gtp.ILLEGAL_MOVE,),
 )
 def lz_analyze(session: Session, request: Request) -> Lines:
@@ -225,7 +240,7 @@ def lz_analyze(session: Session, request: Request) -> Lines:
 @command(
     "kata-analyze",
     REQUEST,
-    help=f"{_ANALYSIS}{_UNTIL}, rootInfo. Win rates are 0 to 1.",
+    help=f"{_ANALYSIS}{_UNTIL}, rootInfo; {_WITHOUT_EFFECT}. Win rates are 0 to 1.",
     errors=(gtp.ILLEGAL_MOVE,),
 )
 def kata_analyze(session: Session, request: Request) -> Lines:
@@ -282,7 +297,7 @@ _PLAY = "and then play VERTEX"
 
 @command(
     "lz-genmove_analyze",
-    REQUEST,
+    LZ_REQUEST,
     help=f"{_MOVE.format('genmove')} as lz-analyze does, {_PLAY}.",
     errors=(gtp.ILLEGAL_MOVE,),
 )

@@ -4,15 +4,16 @@ Each kind knows its usage text and how many tokens it takes, parses them against
 session, and raises `GtpError` for what it cannot accept.
 """
 
-import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from protocol import gtp
+from protocol.options import decimal
 from protocol.session import Session
 from tanbo_engine import points
 from tanbo_engine.points import Color, Size
+from tanbo_engine.wording import short
 
 UNLIMITED = 1 << 30
 """More tokens than a line can hold."""
@@ -22,7 +23,6 @@ Placement = tuple[Color, int | None]
 
 # Compiled at first use: start-up time counts.
 _INTEGER = r"[+-]?[0-9]+"
-_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _SIZE = r"([0-9]+)[xX:]([0-9]+)"
 
 
@@ -33,10 +33,12 @@ class Argument(ABC):
         usage: how help texts show it, ``VERTEX``.
         least: fewest tokens it takes.
         most: most tokens it takes.
+        is_file: it names a file; in double quotes one may have blanks.
     """
 
     least = 1
     most = 1
+    is_file = False
 
     def __init__(self, usage: str) -> None:
         self.usage = usage
@@ -53,6 +55,7 @@ class Optional(Argument):
 
     def __init__(self, argument: Argument) -> None:
         super().__init__(f"[{argument.usage}]")
+        self.is_file = argument.is_file
         self._argument = argument
 
     def parse(self, session: Session, tokens: Sequence[str]) -> object:
@@ -68,11 +71,20 @@ class Text(Argument):
         return tokens[0]
 
 
+class FileName(Text):
+    """The name of a file."""
+
+    is_file = True
+
+
 class Rest(Argument):
     """All the tokens that are left, as they stand."""
 
-    least = 0
     most = UNLIMITED
+
+    def __init__(self, usage: str, least: int = 0) -> None:
+        super().__init__(usage)
+        self.least = least
 
     def parse(self, session: Session, tokens: Sequence[str]) -> tuple[str, ...]:
         """Return the tokens."""
@@ -157,7 +169,7 @@ class Stones(Argument):
         size = session.game.size
         stones: dict[Color, set[int]] = {color: set() for color in Color}
         for color, text in _pairs(tokens):
-            point = _on_board(size, text)
+            point = parse_point(size, text)
             if any(point in placed for placed in stones.values()):
                 raise gtp.GtpError(
                     f"{text.upper()} is given twice: one stone a vertex at most"
@@ -173,12 +185,28 @@ MOVES = Moves("[COLOR VERTEX]...")
 STONES = Stones("[COLOR VERTEX]...")
 
 
+def unquoted(tokens: Sequence[str]) -> list[str]:
+    """Return tokens with those between double quotes as one, without the quotes."""
+    found: list[str] = []
+    rest = iter(tokens)
+    for token in rest:
+        while token.startswith('"') and (len(token) == 1 or not token.endswith('"')):
+            following = next(rest, None)
+            if following is None:
+                raise gtp.GtpError(
+                    'the file name has no closing " (a # begins a comment)'
+                )
+            token = f"{token} {following}"
+        found.append(token[1:-1] if token.startswith('"') else token)
+    return found
+
+
 def parse_color(text: str) -> Color:
     """Return the colour of ``b``, ``w``, ``black`` or ``white`` in any case."""
     for color in Color:
         if text.lower() in (color.word, color.word[0]):
             return color
-    raise gtp.GtpError(f"invalid color {text[:20]!r}: use b, black, w or white")
+    raise gtp.GtpError(f"invalid color {short(text)!r}: use b, black, w or white")
 
 
 def parse_move(size: Size, text: str) -> int | None:
@@ -203,18 +231,22 @@ def parse_integer(text: str, least: int, most: int) -> int:
     if re.fullmatch(_INTEGER, text) and len(text) <= 20 and least <= int(text) <= most:
         return int(text)
     raise gtp.GtpError(
-        f"invalid number {text[:20]!r}: use a whole number from {least} to {most}"
+        f"invalid number {short(text)!r}: use a whole number from {least} to {most}"
     )
 
 
 def parse_number(text: str) -> float:
     """Return a finite number."""
-    if re.fullmatch(_NUMBER, text) and math.isfinite(value := float(text)):
-        return value
-    raise gtp.GtpError(f"invalid number {text[:20]!r}: use a decimal number")
+    try:
+        return decimal(text)
+    except ValueError as error:
+        raise gtp.GtpError(
+            f"invalid number {short(text)!r}: use a decimal number"
+        ) from error
 
 
-def _on_board(size: Size, text: str) -> int:
+def parse_point(size: Size, text: str) -> int:
+    """Return the point of a vertex; what is off the board is told as it is."""
     try:
         return points.parse_vertex(size, text)
     except points.VertexError as error:
@@ -233,6 +265,6 @@ def _side(text: str) -> int:
     """Return a side of the board; any number too large for one stays too large."""
     if not re.fullmatch(_INTEGER, text):
         raise gtp.GtpError(
-            gtp.SYNTAX_ERROR, f"{text[:20]!r} is no size: use N, W H, W:H or WxH"
+            gtp.SYNTAX_ERROR, f"{short(text)!r} is no size: use N, W H, W:H or WxH"
         )
     return int(text[:6])

@@ -8,6 +8,7 @@ from protocol.commands.table import TABLE, command
 from protocol.session import Session
 from tanbo_engine import __version__, setups
 from tanbo_engine.points import Size
+from tanbo_engine.wording import short
 
 
 @command("protocol_version", help="Version of GTP: 2.")
@@ -44,7 +45,7 @@ def list_commands(session: Session) -> str:
 )
 def show_help(session: Session, name: str | None) -> str:
     if name is not None and name not in TABLE:
-        raise gtp.GtpError(f"no command {name[:40]!r}: list_commands has all names")
+        raise gtp.GtpError(f"no command {short(name)!r}: list_commands has all names")
     entries = TABLE.values() if name is None else [TABLE[name]]
     return "\n".join(f"{entry.usage}: {entry.help}" for entry in entries)
 

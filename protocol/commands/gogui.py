@@ -13,6 +13,7 @@ from protocol.commands.play import place_stones
 from protocol.commands.table import command
 from protocol.session import Session
 from tanbo_engine import notation
+from tanbo_engine.answers import named
 from tanbo_engine.points import Color, Size, format_vertex
 
 _OUTSIDE_COLOR = "#303030"
@@ -109,8 +110,10 @@ def rules_side_to_move(session: Session) -> str:
 
 @command("gogui-rules_final_result", help="The result in words.")
 def rules_final_result(session: Session) -> str:
-    winner = session.game.winner
-    return "undecided" if winner is None else f"{winner.word.capitalize()} wins"
+    winner, loser = session.game.winner, session.resigned
+    if loser is not None:
+        return f"{named(loser.opponent)} wins: {named(loser)} has resigned"
+    return "undecided" if winner is None else f"{named(winner)} wins"
 
 
 @command(

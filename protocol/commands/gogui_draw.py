@@ -16,6 +16,7 @@ from protocol.session import Session
 from tanbo_engine.game import Game, kernel_position
 from tanbo_engine.player import Report
 from tanbo_engine.points import Color, Size, format_vertex
+from tanbo_engine.wording import counted
 
 _RED, _ORANGE, _GREEN = "#ff5050", "#ffa020", "#40d060"
 _GOLDEN = 0.618034
@@ -46,7 +47,8 @@ def draw_roots(session: Session, color: Color | None) -> str:
     ]
     lines.append(_gfx("CIRCLE", size, set(all_growth) - shared))
     lines.append(_gfx("MARK", size, shared))
-    lines.append(f"TEXT {len(drawn)} roots, {len(set(all_growth))} growth points")
+    room = counted(len(set(all_growth)), "growth point")
+    lines.append(f"TEXT {counted(len(drawn), 'root')}, {room}")
     return _joined(lines)
 
 
@@ -268,7 +270,9 @@ def _played(game: Game, points: Iterable[int]) -> str:
 
 def _summary(report: Report) -> str:
     proved = {1: ", a proven win", -1: ", a proven loss", 0: ""}[report.proof]
-    return f"TEXT {report.visits} visits, win rate {report.value:.1%}{proved}"
+    return (
+        f"TEXT {counted(report.visits, 'visit')}, win rate {report.value:.1%}{proved}"
+    )
 
 
 def _gfx(keyword: str, size: Size, points: Iterable[int]) -> str:

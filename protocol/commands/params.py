@@ -16,6 +16,7 @@ from protocol.options import SettingsError, convert, fields
 from protocol.session import Session
 from tanbo_engine.levels import LEVELS
 from tanbo_engine.player import KINDS
+from tanbo_engine.wording import short
 
 _UNSET = "none"
 """What stands for a setting that the engine chooses."""
@@ -59,23 +60,43 @@ def set_param(session: Session, name: str, value: str) -> str:
 
 @command(
     "kata-set-params",
-    Rest("JSON"),
+    Rest("JSON", least=1),
     help="Change several settings, a JSON object, all or none.",
 )
 def set_params(session: Session, words: Sequence[str]) -> str:
+    text = " ".join(words)
     try:
-        values = msgspec.json.decode(" ".join(words))
+        values = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
         raise gtp.GtpError(f"no JSON object: {error}") from error
     if not isinstance(values, dict):
         raise gtp.GtpError('use a JSON object, such as {"nodes": 1000}')
+    _refuse_doubles(text)
     return _change(session, values, strict=True)
+
+
+def _refuse_doubles(text: str) -> None:
+    """Raise `GtpError` where a valid JSON object has a key twice: which one is meant?
+
+    msgspec takes the last one without a word.
+    """
+    import json  # here for the start-up time
+
+    def check(pairs: list[tuple[str, object]]) -> None:
+        seen = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise gtp.GtpError(f"{short(name)!r} is given twice: give it once")
+            seen.add(name)
+
+    json.loads(text, object_pairs_hook=check, parse_int=float)
 
 
 @command(
     "tanbo-params",
     Rest("[PARAM VALUE]"),
-    help="The same settings as GoGui's parameter dialog asks and sets them.",
+    help="The same settings as GoGui's parameter dialog asks and sets them; without "
+    "VALUE, as the dialog sends an empty field, the engine chooses.",
 )
 def gogui_params(session: Session, words: Sequence[str]) -> str:
     if not words:
@@ -96,9 +117,15 @@ def _dialog_line(session: Session, name: str) -> str:
 
 def _change(session: Session, values: Mapping[str, object], *, strict: bool) -> str:
     """Check all values, then change all of them."""
-    changes = {}
+    changes: dict[str, object] = {}
+    words: dict[str, str] = {}
     for word, value in values.items():
         name = _known(word)
+        if name in words:
+            raise gtp.GtpError(
+                f"{words[name]} and {word} are the same setting: give one of them"
+            )
+        words[name] = word
         if name == "memory" and not session.may_use_files:
             raise gtp.GtpError("the memory of a connection is fixed")
         try:
@@ -114,9 +141,10 @@ def _change(session: Session, values: Mapping[str, object], *, strict: bool) -> 
 
 def _parsed(name: str, value: object, *, strict: bool) -> object:
     if value is None or value == _UNSET:
-        if getattr(_DEFAULTS, name) is not None:
-            raise SettingsError(f"{name}: {_UNSET} is no value of it")
-        return None
+        if getattr(_DEFAULTS, name) is None:
+            return None
+        expected = fields(config.Settings)[name].expected
+        raise SettingsError(f"{name}: expected {expected}: {_UNSET} is no value of it")
     return convert(fields(config.Settings)[name], value, name, strict=strict)
 
 
@@ -124,7 +152,7 @@ def _known(word: str) -> str:
     name = config.PARAM_ALIASES.get(word, word)
     if name not in config.PARAMS:
         raise gtp.GtpError(
-            f"no parameter {word[:20]!r}: use {', '.join(config.PARAMS)}"
+            f"no parameter {short(word)!r}: use {', '.join(config.PARAMS)}"
         )
     return name
 

@@ -14,6 +14,7 @@ from tanbo_engine.clock import RESERVE_SECONDS
 from tanbo_engine.player import Report
 from tanbo_engine.points import Color, format_vertex
 from tanbo_engine.rules import Position
+from tanbo_engine.wording import counted
 
 Think = Callable[[], Awaitable[Report]]
 """Searches the current position, in which the game is not over."""
@@ -102,11 +103,9 @@ def gg_undo(session: Session, count: int | None) -> str:
     made = len(session.game.moves)
     if count > made:
         raise gtp.GtpError(
-            gtp.CANNOT_UNDO, f"{made} moves have been made since the start position"
+            gtp.CANNOT_UNDO, f"{counted(made, 'move')} made since the start position"
         )
-    session.disengage()
-    for _ in range(count):
-        session.game.undo()
+    session.take_back(count)
     return ""
 
 
@@ -119,8 +118,8 @@ def showboard(session: Session) -> str:
         f"to move: {game.to_move.word}",
         f"set-up: {session.setup.name}",
     ]
-    if game.result is not None:
-        lines.append(f"result: {game.result}")
+    if session.result is not None:
+        lines.append(f"result: {session.result}")
     return "\n".join(lines)
 
 

@@ -7,21 +7,40 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from protocol import gtp
-from protocol.commands.arguments import UNLIMITED, Integer, Optional, Text
+from protocol.commands.arguments import UNLIMITED, FileName, Integer, Optional, Text
 from protocol.commands.table import command
 from protocol.files import write_whole
 from protocol.session import Session
 from tanbo_engine import record, setups
 from tanbo_engine.game import Game, Move
 from tanbo_engine.record import Headers, LoadedGame, RecordError
+from tanbo_engine.wording import short
+
+_NAME_SHOWN = 80
+
+
+_EXPLANATIONS = "explanations"
+_QUOTES = "A file name with blanks goes in double quotes"
+_HINT = f"{_QUOTES[0].lower()}{_QUOTES[1:]}"
+
+
+class _MoveNumber(Integer):
+    """A number that may be the rest of a file name with blanks."""
+
+    def parse(self, session: Session, tokens: Sequence[str]) -> int:
+        """Return the number."""
+        try:
+            return super().parse(session, tokens)
+        except gtp.GtpError as error:
+            raise gtp.GtpError(f"{error}; {_HINT}") from error
 
 
 @command(
     "loadsgf",
-    Text("FILE"),
-    Optional(Integer("MOVE", 1, UNLIMITED)),
+    FileName("FILE"),
+    Optional(_MoveNumber("MOVE", 1, UNLIMITED)),
     help="Begin with the game of an SGF file, up to the position before a move "
-    "(default: its end).",
+    f"(default: its end). {_QUOTES}.",
     errors=(gtp.CANNOT_LOAD_FILE,),
 )
 def loadsgf(session: Session, name: str, before: int | None) -> str:
@@ -44,14 +63,17 @@ def loadsgf(session: Session, name: str, before: int | None) -> str:
 
 @command(
     "printsgf",
-    Optional(Text("FILE|-")),
-    Optional(Text("explanations")),
+    Optional(FileName("FILE|-")),
+    Optional(Text(_EXPLANATIONS)),
     help="The game as SGF; with a file, write it there; with the word explanations, "
-    "what was asked about it stands as comments.",
+    "alone or behind the file, what was asked about it stands as comments (a file of "
+    f"that name is ./explanations). {_QUOTES}.",
 )
 def printsgf(session: Session, name: str | None, extra: str | None) -> str:
-    if extra not in (None, "explanations"):
-        raise gtp.GtpError(f"{extra[:20]!r} is no part of a file: use explanations")
+    if name == _EXPLANATIONS and extra is None:
+        name, extra = None, name
+    if extra not in (None, _EXPLANATIONS):
+        raise gtp.GtpError(f"{short(extra)!r} is not explanations; {_HINT}")
     text = _sgf(session, _explanations(session) if extra else {})
     if name is None or name == "-":
         return text
@@ -60,7 +82,9 @@ def printsgf(session: Session, name: str | None, extra: str | None) -> str:
         # The file behind a link is meant, not the link.
         write_whole(Path(os.path.realpath(name)), text.encode())
     except OSError as error:
-        raise gtp.GtpError(f"cannot write {name[:60]}: {error.strerror}") from error
+        raise gtp.GtpError(
+            f"cannot write {short(name, _NAME_SHOWN)}: {error.strerror}"
+        ) from error
     return ""
 
 
@@ -111,8 +135,8 @@ def _sgf(session: Session, explanations: Mapping[int, str]) -> str:
             headers = headers._replace(result="")
     setup = record.setup_of(game.start)
     headers = headers._replace(setup="" if setup is None else setup.name)
-    if game.result is not None and not headers.result:
-        headers = headers._replace(result=game.result)
+    if session.resigned is not None or not headers.result:
+        headers = headers._replace(result=session.result or "")
     for number, text in explanations.items():
         if number:
             old = comments.get(number)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from protocol import gtp
-from protocol.commands.arguments import Argument
+from protocol.commands.arguments import Argument, unquoted
 from protocol.session import Session
 
 Emit = Callable[[str], Awaitable[None]]
@@ -66,6 +66,8 @@ class Entry(NamedTuple):
             GtpError: ``syntax error`` for a wrong number of arguments, or what the
                 arguments and the handler say.
         """
+        if any(argument.is_file for argument in self.arguments):
+            tokens = unquoted(tokens)
         least = sum(argument.least for argument in self.arguments)
         most = sum(argument.most for argument in self.arguments)
         if not least <= len(tokens) <= most:

@@ -12,6 +12,7 @@ from tanbo_engine import build_id, notation, setups
 from tanbo_engine._kernel import MOST_PERFT_DEPTH, StopFlag, perft
 from tanbo_engine.game import kernel_position
 from tanbo_engine.points import Color, Size, by_column, format_vertex
+from tanbo_engine.wording import counted
 
 _SOLVE_SECONDS = 10.0
 _MOST_SECONDS = 1_000_000
@@ -44,7 +45,7 @@ def list_setups(session: Session) -> str:
 def _describe(setup: setups.Setup) -> str:
     width, height = setup.size
     each = len(setup.position().black)
-    line = f"{setup.name:<14} {each} stones each"
+    line = f"{setup.name:<14} {counted(each, 'stone')} each"
     if setups.for_size(setup.size) == setup:
         line += (
             f", boardsize {width}" if width == height else f", boardsize {setup.size}"
@@ -143,7 +144,7 @@ async def solve(session: Session, seconds: float | None) -> str:
         solution = await session.run(prove)
     except MemoryError as error:
         raise gtp.GtpError(f"{error}: set a smaller memory") from error
-    session.note(f"{solution.nodes} nodes, {solution.seconds:.3f} s")
+    session.note(f"{counted(solution.nodes, 'node')}, {solution.seconds:.3f} s")
     if solution.winner is None:
         return unproved_text(solution, limits, memory)
     return winner_text(game.size, solution.winner, solution.point)

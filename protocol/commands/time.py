@@ -18,6 +18,7 @@ from protocol.commands.table import command
 from protocol.session import Session
 from tanbo_engine.clock import TimeControl, TimeSystem
 from tanbo_engine.points import Color
+from tanbo_engine.wording import short
 
 _MOST_PERIODS = 1_000_000
 _FIELDS = {
@@ -83,7 +84,7 @@ def _control(name: str, numbers: Sequence[str]) -> TimeControl:
     known["byo-yomi"] = TimeSystem.BYOYOMI  # as KataGo's documentation spells it
     if name not in known:
         offered = ", ".join(system.value for system in _FIELDS)
-        raise gtp.GtpError(f"unknown time system {name[:20]!r}: use {offered}")
+        raise gtp.GtpError(f"unknown time system {short(name)!r}: use {offered}")
     system = known[name]
     fields = _FIELDS[system].split()
     if len(numbers) != len(fields):

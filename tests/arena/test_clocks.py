@@ -28,6 +28,8 @@ PLAIN = ("time_settings", "time_left")
         ("60+0.5", Clock(60, 0.5)),
         ("0.25+0", Clock(0.25, 0)),
         ("007+1", Clock(7, 1)),
+        (".5+.1", Clock(0.5, 0.1)),
+        ("5.", Clock(5, 0)),
     ],
 )
 def test_clocks_as_text(text: str, clock: Clock) -> None:
@@ -37,7 +39,7 @@ def test_clocks_as_text(text: str, clock: Clock) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "0", "0+1", "-1", "60+", "+1", "60+-1", "1+1+1", ".5", "5."),
+        *("", "0", "0+1", "-1", "60+", "+1", "60+-1", "1+1+1", ".", ".+1"),
         *("1e3", "inf", "nan", "5 ", "5m", "\u0663"),
     ],
 )

@@ -116,7 +116,7 @@ def test_one_pair() -> None:
 
 def test_no_finished_pair() -> None:
     assert format_report([]) == "0 games, no finished pair yet"
-    assert format_report(MATCH[:1]) == "1 games, no finished pair yet"
+    assert format_report(MATCH[:1]) == "1 game, no finished pair yet"
     voids = [result(0, game, None, VOID) for game in (0, 1)]
     assert format_report(voids) == "2 games, no finished pair yet"
 

@@ -1,9 +1,13 @@
 """The public API for scripts; what it composes is tested elsewhere."""
 
+import copy
+import pickle
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -232,15 +236,81 @@ def test_several_moves_are_all_or_none() -> None:
 def test_wrong_limits_are_refused() -> None:
     game = Tanbo("dense-7x7")
     nan = float("nan")
-    wrong: list[dict[str, float]] = [{"seconds": nan}, {"seconds": -1}, {"visits": -1}]
-    for limits in (*wrong, {"visits": 1.5}):
-        with pytest.raises(ValueError, match=r"seconds are|visits are"):
-            game.best_move(**limits)  # type: ignore[arg-type]
+    times: list[dict[str, Any]] = [
+        {"seconds": each} for each in (nan, float("inf"), -1, True, "1")
+    ]
+    counts: list[dict[str, Any]] = [
+        {"visits": each} for each in (-1, 0, 1.5, True, 2**40)
+    ]
+    for limits in (*times, *counts):
+        for search in (game.best_move, game.search, game.choose, game.analyze):
+            with pytest.raises(ValueError, match=r"^(seconds|visits) must be a "):
+                search(**limits)
     for interval in (nan, -1.0, 0.0):
         with pytest.raises(ValueError, match="an interval is"):
             next(iter(game.analyze(visits=10, interval=interval)))
     with pytest.raises(IndexError, match="no move has been made"):
         game.undo()
+
+
+@pytest.mark.parametrize("setup", [7, None, (7, 9), b"dense-7x7"])
+def test_a_setup_is_a_text(setup: object) -> None:
+    with pytest.raises(TypeError, match="a setup is a text such as 'dense-7x7', not "):
+        Tanbo(setup)  # type: ignore[arg-type]
+    game = Tanbo()
+    if setup is not None:
+        with pytest.raises(TypeError, match="a setup is a text"):
+            game.restart(setup)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"seed": each} for each in (-1, 1.5, "1", True, 2**63)),
+        *({"memory_mb": each} for each in (0, -1, 1.5, None)),
+        *({"threads": each} for each in (0, "2", 1.0)),
+    ],
+)
+def test_wrong_options_are_named(options: dict[str, object]) -> None:
+    [name] = options
+    with pytest.raises(ValueError, match=f"^{name} must be a whole number from "):
+        Tanbo(**options)  # type: ignore[arg-type]
+
+
+def test_what_is_no_point_vertex_or_color() -> None:
+    game = Tanbo("dense-7x9")
+    for point in (-1, 9999, 63, 1.0, None):
+        with pytest.raises(
+            ValueError, match="point must be a whole number from 0 to 62"
+        ):
+            game.vertex(point)  # type: ignore[arg-type]
+    for move in (None, 1.0, True, ["A2"]):
+        with pytest.raises(TypeError, match="a move is a vertex such as 'C4',"):
+            game.play("A2", move)  # type: ignore[arg-type]
+        assert not game.game.moves
+    with pytest.raises(TypeError, match="a vertex is a text such as 'C4', not 3"):
+        game.point(3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"a color is Color\.BLACK or Color"):
+        game.legal_moves("b")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="an SGF file is text or bytes, not None"):
+        Tanbo.from_sgf(None)  # type: ignore[arg-type]
+
+
+def test_what_it_is_called() -> None:
+    game = Tanbo("dense-7x9")
+    assert repr(game) == "<Tanbo dense-7x9, 0 moves, black to move>"
+    game.play("A2")
+    assert repr(game) == "<Tanbo dense-7x9, 1 move, white to move>"
+    over = finished()
+    assert repr(over).endswith(f"moves, {over.result}>")
+    made_up = Tanbo.from_sgf("(;SZ[5:3]AB[aa]AW[ec])")
+    assert repr(made_up) == "<Tanbo 5x3, 0 moves, black to move>"
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_it_cannot_be_copied(duplicate: Callable[[Tanbo], object]) -> None:
+    with pytest.raises(TypeError, match="neither copied nor pickled: keep its sgf"):
+        duplicate(Tanbo())
 
 
 def test_a_level_limits_what_is_searched_and_may_overlook_things() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from protocol import analysis, dispatch, gtp
 from protocol.commands import TABLE
-from protocol.commands.analysis import REQUEST, Request
+from protocol.commands.analysis import LZ_REQUEST, REQUEST, Request
 from protocol.commands.table import Emit, Entry, Lines
 from protocol.dispatch import handle
 from protocol.server import is_interrupt
@@ -205,13 +205,25 @@ async def test_restrictions_that_leave_nothing_to_search() -> None:
         ("avoid b x 1", "invalid vertex 'x'"),
         ("avoid b A2, 1", "invalid vertex ''"),
         ("avoid b A2 0", "invalid number '0'"),
-        ("avoid b H9 1", "illegal move"),
+        ("avoid b H9 1", "H9 is off the board: columns A to G"),
+        ("allow w pass,z1 1", "Z1 is off the board: columns A to G"),
         ("allow b A1 1", "no legal move is left"),
     ],
 )
 @pytest.mark.parametrize("name", ["lz-analyze", "kata-genmove_analyze"])
 async def test_wrong_arguments(name: str, keys: str, words: str) -> None:
     assert (await refusal(new_session(), f"{name} {keys}")).startswith(words)
+
+
+async def test_keys_are_offered_where_they_do_something() -> None:
+    session = new_session()
+    for name in ("lz-analyze", "lz-genmove_analyze"):
+        text = await refusal(session, f"{name} b foo")
+        assert text.endswith("use interval, minmoves, maxmoves, avoid or allow")
+    text = await refusal(session, "kata-analyze b foo")
+    assert text.endswith("avoid, allow or rootInfo")
+    asked = LZ_REQUEST.parse(session, ["rootInfo", "true", "pvVisits", "true"])
+    assert asked == request("rootInfo true")
 
 
 def test_how_many_moves_are_told() -> None:

@@ -2,6 +2,8 @@
 
 import ast
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -142,6 +144,31 @@ def test_a_version_nobody_reads() -> None:
         assert engine.process.stderr is not None
         assert engine.process.stderr.read() == b""
         engine.process.stdout = open("/dev/null", "rb")  # noqa: SIM115, PTH123
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+@pytest.mark.parametrize(
+    ("command", "data"),
+    [
+        ("", "name"),
+        ("", "lz-analyze b 10"),
+        ("perft --depth 2", ""),
+        ("solve --setup dense-3x5", ""),
+        ("analysis", '{"id": "a", "action": "query_version"}'),
+    ],
+)
+def test_output_that_cannot_be_written_is_an_error(command: str, data: str) -> None:
+    run = f"{sys.executable} -m protocol {command}"
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{run} >/dev/full"],
+        input=f"{data}\n".encode(),
+        capture_output=True,
+        cwd=ROOT,
+        check=False,
+    )
+    name = f"tanbo-engine {command.partition(' ')[0]}"
+    told = f"{name.rstrip()}: No space left on device\n"
+    assert (done.returncode, done.stderr.decode().endswith(told)) == (1, True)
 
 
 def test_the_engine_never_imports_the_protocol() -> None:

@@ -439,6 +439,16 @@ def test_the_simple_engine() -> None:
         engine.send("name")
 
 
+def test_what_is_no_command_and_no_color() -> None:
+    with pytest.raises(TypeError, match="a command is a text or an EngineCommand, not"):
+        SimpleEngine(None)  # type: ignore[arg-type]
+    with SimpleEngine(bad()) as engine:
+        for color in ("x", "b", 0, None):
+            with pytest.raises(TypeError, match=r"a color is Color\.BLACK or"):
+                engine.genmove(color, timeout=5)  # type: ignore[arg-type]
+        assert engine.send("name", timeout=5) == "bad engine"
+
+
 def test_a_simple_engine_that_does_not_start() -> None:
     with pytest.raises(StartFailed, match="crashed as told"):
         SimpleEngine(bad("--crash-at-start"))

@@ -106,6 +106,13 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "value"), [(".2", 0.2), ("2.", 2.0), ("+1", 1.0), ("2e0", 2.0)]
+)
+def test_decimals_without_a_leading_or_trailing_digit(text: str, value: float) -> None:
+    assert load(Settings, {"time": text}).time == value
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("nodes", "x"),
@@ -117,7 +124,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ("time", "x"),
         ("time", "-1"),
         ("time", "nan"),
-        ("time", "1e999"),
+        *(
+            ("time", text)
+            for text in ("1e999", "inf", "", ".", "0x1", "1_0", " 1", "1e")
+        ),
+        *(("variety", text) for text in ("nan", "-inf", "", "0x0", "0_1", "1e400")),
         ("memory", "0"),
         ("threads", "0"),
         ("threads", "257"),

@@ -91,6 +91,11 @@ def test_turns_and_priorities() -> None:
     assert [len(job.game().moves) for _, job in jobs] == [3, 0]
 
 
+def test_a_turn_that_is_named_twice_is_analysed_once() -> None:
+    line = {"moves": [["B", "A2"]], "analyzeTurns": [1, 0, 1, 0]}
+    assert [job.turn for _, job in jobs_of(query(line))] == [1, 0]
+
+
 def test_stones_of_its_own() -> None:
     stones = [["B", "A1"], ["b", "A2"], ["W", "G7"]]
     [(_, job)] = jobs_of(query({"initialStones": stones, "initialPlayer": "w"}))
@@ -127,7 +132,16 @@ def test_stones_of_its_own() -> None:
         ({"initialStones": CORNERED}, "initialStones", "bounded"),
         ({"analyzeTurns": [1]}, "analyzeTurns", "use 0 to 0"),
         ({"analyzeTurns": []}, "analyzeTurns", "length >= 1"),
-        ({"analyzeTurns": [0], "priorities": [1, 2]}, "priorities", "2 priorities"),
+        (
+            {"analyzeTurns": [0], "priorities": [1, 2]},
+            "priorities",
+            "2 priorities for 1 turn: give one for each",
+        ),
+        (
+            {"analyzeTurns": [0, 0], "priorities": [1, 2]},
+            "analyzeTurns",
+            "turn 0 is given twice",
+        ),
         ({"allowMoves": [MOVES | {"untilDepth": 2}]}, "allowMoves", "1 only"),
         ({"allowMoves": [MOVES, MOVES]}, "allowMoves", "length <= 1"),
         ({"avoidMoves": [MOVES | {"moves": ["H8"]}]}, "avoidMoves", "[0]: H8 is"),
@@ -394,7 +408,9 @@ def test_moves_that_leave_nothing_to_search_are_told_for_their_turn() -> None:
     allowed = MOVES | {"moves": ["A1"]}
     told = answer_to({"allowMoves": [allowed]})
     assert told["error"].startswith("turn 0: no legal move is left")
-    assert told["id"] == "q"
+    assert (told["id"], told["field"]) == ("q", "allowMoves")
+    told = answer_to({"allowMoves": [MOVES], "avoidMoves": [MOVES]})
+    assert told["field"] == "avoidMoves"
 
 
 def test_a_finished_game() -> None:
@@ -614,7 +630,7 @@ def test_the_gtp_server_imports_none_of_it() -> None:
 
 def test_a_job_is_only_its_own() -> None:
     [(_, one), (_, two)] = jobs_of(
-        query({"moves": [["B", "A2"]], "analyzeTurns": [0, 0]})
+        query({"moves": [["B", "A2"]], "analyzeTurns": [0, 1]})
     )
     assert isinstance(one, Job)
     one.stop.set()

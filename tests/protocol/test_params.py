@@ -96,6 +96,16 @@ async def test_a_seed_decides_from_then_on() -> None:
     assert moves[0] == moves[1]
 
 
+@pytest.mark.parametrize(("text", "value"), [(".5", 0.5), ("1.", 1.0), ("5e-1", 0.5)])
+async def test_decimals_as_the_clock_commands_take_them(
+    text: str, value: float
+) -> None:
+    session = new_session()
+    for name in ("time", "variety", "resign"):
+        await ask(session, f"kata-set-param {name} {text}")
+        assert await ask(session, f"kata-get-param {name}") == str(value)
+
+
 async def test_several_at_once_are_all_or_none() -> None:
     session = new_session()
     await ask(session, 'kata-set-params {"nodes": 9, "player": "puct0"}')
@@ -111,8 +121,14 @@ async def test_several_at_once_are_all_or_none() -> None:
     [
         ("kata-get-param colour", "no parameter 'colour': use time, nodes"),
         ("kata-set-param nodes 0", "nodes: expected a whole number from 1"),
-        ("kata-set-param memory none", "memory: none is no value of it"),
-        ("kata-set-param level none", "level: none is no value of it"),
+        (
+            "kata-set-param memory none",
+            "memory: expected a whole number from",
+        ),
+        (
+            "kata-set-param level none",
+            "level: expected a whole number from 1",
+        ),
         ("kata-set-param level 11", "level: expected a whole number from 1 to 10"),
         ("kata-set-param variety 2", "variety: expected a number from 0 to 1"),
         ("kata-set-param resign 51", "resign: expected a number from 0 to 50"),
@@ -126,6 +142,22 @@ async def test_several_at_once_are_all_or_none() -> None:
             "kata-set-param player best",
             "player: expected auto, puct, alphabeta, puct0 or uct",
         ),
+        ("tanbo-params level", "level: expected a whole number from 1 to 10"),
+        ("kata-set-param variety 0x1", "variety: expected a number from 0 to 1"),
+        (
+            'kata-set-params {"time": 1, "maxTime": 2}',
+            "time and maxTime are the same setting: give one of them",
+        ),
+        ('kata-set-params {"nodes": 1, "nodes": 2}', "'nodes' is given twice"),
+        (
+            "kata-get-param " + "x" * 41,
+            f"no parameter '{'x' * 40}...': use time",
+        ),
+        (
+            "kata-get-param analysisWideRootNoise",
+            "no parameter 'analysisWideRootNoise'",
+        ),
+        ("kata-set-params", "syntax error"),
         ("kata-set-params nodes", "no JSON object: "),
         ("kata-set-params " + "[" * 5000, "no JSON object: "),
         ("kata-set-params [1]", "use a JSON object, such as"),

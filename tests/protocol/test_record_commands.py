@@ -13,11 +13,13 @@ from protocol import gtp
 from protocol.session import Session
 from tanbo_engine import __version__, notation, setups
 from tanbo_engine.game import Game
+from tanbo_engine.player import Report
 from tanbo_engine.points import Color, parse_vertex
 from tanbo_engine.record import Headers, load_sgf, read_sgf, sgf
 
 from .talk import (
     ROOT,
+    Engine,
     ask,
     command_line,
     new_session,
@@ -388,6 +390,40 @@ def test_show_what_is_none(tmp_path: Path, text: str | None, message: str) -> No
     assert command_line("show", str(path)) == (1, "", expected)
 
 
+def test_of_several_games_the_first_is_shown(game_file: Path) -> None:
+    text = game_file.read_text("utf-8")
+    game_file.write_text(f"{text}\n{text}{text}", "utf-8")
+    noted = shown(str(game_file))
+    assert "Note: this is the first of 3 games in the file\n" in noted
+    assert noted.replace("Note: this is the first of 3 games in the file\n", "") == GAME
+
+
+@pytest.mark.parametrize(
+    ("data", "games"),
+    [
+        (b"(;SZ[7](;B[af])(;B[ag]))", 1),
+        (b"(;SZ[7];B[af]C[(;\\](;])", 1),
+        (b"(;SZ[7];B[af]))\n\n(;SZ[7])", 2),
+        (b"(;SZ[7];B[af] (;SZ[7])", 1),
+    ],
+)
+def test_games_are_counted_by_their_outer_parentheses(data: bytes, games: int) -> None:
+    several = f"this is the first of {games} games in the file"
+    assert read_sgf(data).notes == ((several,) if games > 1 else ())
+
+
+def test_show_reads_stdin() -> None:
+    with Engine("show", "-", "--last") as engine:
+        status, out, err = engine.finish(FILE)
+    assert (status, err) == (0, "")
+    assert out.startswith("dense-7x7\n")
+    with Engine("show", "-") as engine:
+        assert engine.finish(b"")[::2] == (
+            1,
+            "tanbo-engine show: -: no game found: SGF begins with (;\n",
+        )
+
+
 def test_show_needs_a_file() -> None:
     status, out, err = command_line("show")
     assert (status, out) == (2, "")
@@ -419,4 +455,103 @@ async def test_explanations_go_into_the_file_when_asked_for() -> None:
     assert loaded.headers.comment.startswith("tanbo-explain A2 black\n")
     assert loaded.comments[1].startswith("tanbo-explain_last")
     assert "D4" not in loaded.comments[1]  # the position was taken back
+    assert await ask(session, "printsgf explanations") == text
+    assert not Path("explanations").exists()
     assert "explanations" in await refusal(session, "printsgf - comments")
+
+
+# File names with blanks
+
+
+async def test_quotes_hold_a_name_together(tmp_path: Path) -> None:
+    path, session = tmp_path / "my first game.sgf", new_session()
+    await ask(session, "play b A2")
+    await ask(session, f'printsgf "{path}"')
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    for line in (f'loadsgf "{path}"', f'loadsgf "{path}" 2'):
+        await ask(session, "clear_board")
+        await ask(session, line)
+        assert len(session.game.moves) == 1
+    await ask(session, f'loadsgf "{path}" 1')
+    assert not session.game.moves
+    plain = tmp_path / "plain.sgf"
+    await ask(session, f'printsgf "{plain}" explanations')
+    assert plain.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("loadsgf my game.sgf", "a file name with blanks goes in double quotes"),
+        ("printsgf my game.sgf", "a file name with blanks goes in double quotes"),
+        ('loadsgf "my game.sgf', 'the file name has no closing "'),
+        ('loadsgf "game #1.sgf"', 'the file name has no closing " (a # begins'),
+        ('loadsgf "', 'the file name has no closing "'),
+        ("loadsgf my first game.sgf", "syntax error"),
+        ('loadsgf "my game.sgf" 1 2', "syntax error"),
+        ('loadsgf ""', "cannot load file"),
+    ],
+)
+async def test_names_with_blanks_that_are_not_understood(line: str, words: str) -> None:
+    assert words in await refusal(new_session(), line)
+    assert not Path("my").exists()
+
+
+# Resignation
+
+LOST = Report(0, 0.01, 10, 0.1, 0, (), (), tree_full=False)
+
+
+async def given_up(monkeypatch: pytest.MonkeyPatch) -> Session:
+    """Return a session in which White has resigned after one move."""
+    session = new_session()
+    await ask(session, "genmove b")
+    monkeypatch.setattr("protocol.session.MOVES_TO_RESIGN", 1)
+    await ask(session, "kata-set-param resign 50")
+
+    async def think(*_: object) -> Report:
+        return LOST
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session, "choose", think)
+        assert await ask(session, "genmove w") == "resign"
+    return session
+
+
+async def test_a_resignation_is_the_result_until_the_game_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = await given_up(monkeypatch)
+    assert "RE[B+R]" in await ask(session, "printsgf")
+    assert "result: B+R" in await ask(session, "showboard")
+    result = await ask(session, "gogui-rules_final_result")
+    assert result == "Black wins: White has resigned"
+    assert await refusal(session, "final_score") == "cannot score"
+    await ask(session, "stop")
+    await ask(session, "gg-undo 0")
+    assert "RE[B+R]" in await ask(session, "printsgf")
+    await ask(session, "play w " + (await ask(session, "tanbo-legal_moves")).split()[0])
+    assert "RE[" not in await ask(session, "printsgf")
+    await ask(session, "undo")
+    assert "RE[" not in await ask(session, "printsgf")
+    assert await ask(session, "gogui-rules_final_result") == "undecided"
+
+
+@pytest.mark.parametrize("line", ["undo", "clear_board", "tanbo-setup dense-7x7"])
+async def test_who_goes_back_has_not_resigned(
+    line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await given_up(monkeypatch)
+    await ask(session, line)
+    assert "RE[" not in await ask(session, "printsgf")
+
+
+async def test_a_resignation_beats_the_result_of_the_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = new_session()
+    await ask(session, f"loadsgf {file}")
+    monkeypatch.setattr("protocol.session.MOVES_TO_RESIGN", 1)
+    await ask(session, "kata-set-param resign 50")
+    assert session.gives_up(Color.WHITE, LOST)
+    assert "RE[B+R]" in await ask(session, "printsgf")

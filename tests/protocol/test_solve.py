@@ -32,6 +32,32 @@ def test_winner_and_move_where_the_side_to_move_wins() -> None:
     assert out in ("black A2\n", "black B1\n", "black D5\n", "black E4\n")
 
 
+def test_the_check_names_the_move_that_the_proof_named(tmp_path: Path) -> None:
+    file = tmp_path / "black.txt"
+    setup = ("--setup", "classic-5x5", "--memory", "16")
+    status, out, _ = solve(*setup, "--certificate", str(file))
+    assert status == 0
+    assert solve("--check", str(file))[:2] == (0, out)
+
+
+def test_a_certificate_replaces_no_file(tmp_path: Path) -> None:
+    file = tmp_path / "kept.txt"
+    file.write_text("mine")
+    status, out, err = solve(*SMALL, "--certificate", str(file))
+    assert (status, out) == (2, "")
+    assert f"{file} is there already: choose another name" in err
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [("1", "1 second"), ("0.2", "0.2 seconds")]
+)
+async def test_numbers_have_the_right_noun(seconds: str, told: str) -> None:
+    session = new_session(setup="dense-7x7")
+    answer = await ask(session, f"tanbo-solve {seconds}")
+    assert answer == f"not proved within {told}"
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
