@@ -23,6 +23,7 @@ from protocol import config, narration
 from protocol.narration import printable
 from protocol.options import Parser, SettingsError, load
 from tanbo_engine import explain, notation, rules, setups
+from tanbo_engine._kernel import StopFlag
 from tanbo_engine.answers import named
 from tanbo_engine.api import Tanbo
 from tanbo_engine.game import Game
@@ -362,9 +363,13 @@ class Table:
         color = named(self._tanbo.to_move)
         # Without a person, Ctrl-C is the only way out.
         told = f"{color} is thinking ..."
-        with self._screen.passing(told), self._interruptible(bool(self._persons)):
+        is_ended = self._interruptible(bool(self._persons))
+        with is_ended as stop, self._screen.passing(told):
             report = self._tanbo.choose(
-                seconds=self._seconds, visits=self._visits, level=self._level
+                seconds=self._seconds,
+                visits=self._visits,
+                level=self._level,
+                stop=stop,
             )
         self._tanbo.play(report.point)
         self._after_move(f" ({_chance(report)})")
@@ -377,25 +382,28 @@ class Table:
             self._show_board(remark)
 
     @contextmanager
-    def _interruptible(self, is_wanted: bool = True) -> Iterator[None]:
-        """Let Ctrl-C end the thinking, and the game only if it is typed again."""
-        usual = signal.getsignal(signal.SIGINT)
+    def _interruptible(self, is_wanted: bool = True) -> Iterator[StopFlag]:
+        """Let Ctrl-C end the thinking, and the game only if it is typed again.
+
+        What it sets holds for a search that has not begun as well.
+        """
+        usual, stop = signal.getsignal(signal.SIGINT), StopFlag()
         if not is_wanted or usual is not signal.default_int_handler:
-            yield
+            yield stop
             return
 
         def end_thinking(*_: object) -> None:
             signal.signal(signal.SIGINT, usual)
-            self._tanbo.stop()
+            stop.set()
 
         signal.signal(signal.SIGINT, end_thinking)
         try:
-            yield
+            yield stop
         finally:
             signal.signal(signal.SIGINT, usual)
 
-    def _search(self) -> Report:
-        return self._tanbo.search(seconds=self._seconds, visits=self._visits)
+    def _search(self, stop: StopFlag) -> Report:
+        return self._tanbo.search(seconds=self._seconds, visits=self._visits, stop=stop)
 
     def _last_turn(self) -> tuple[rules.Position, int] | None:
         """Return the position before the last move, and its point."""
@@ -443,8 +451,8 @@ class Table:
         if self._is_over:
             self._say(_OVER)
             return
-        with self._screen.passing("Thinking ..."), self._interruptible():
-            report = self._search()
+        with self._interruptible() as stop, self._screen.passing("Thinking ..."):
+            report = self._search(stop)
         line = " ".join(self._tanbo.vertex(point) for point in report.variation)
         best = self._tanbo.vertex(report.point)
         self._say(f"{best} looks best ({_chance(report)}). It may go on: {line}")

@@ -266,25 +266,36 @@ class Tanbo:
         return self.vertex(self._search(_limits(seconds, visits), aim).point)
 
     def search(
-        self, *, seconds: float | None = None, visits: int | None = None
+        self,
+        *,
+        seconds: float | None = None,
+        visits: int | None = None,
+        stop: StopFlag | None = None,
     ) -> Report:
         """Search the position for the side to move, and return what was found.
 
         Args:
             seconds: thinking time.
             visits: descents of the tree; whichever limit comes first ends the search.
+            stop: ends it with what it has when set, also if that was before it began;
+                `stop` sets it as well.
 
         Raises:
             ValueError: no limit is given or a wrong one, or the game is over.
         """
-        return self._search(_limits(seconds, visits))
+        return self._search(_limits(seconds, visits), stop=stop)
 
-    def _search(self, limits: Limits, aim: Aim = Aim.COMPARE) -> Report:
+    def _search(
+        self,
+        limits: Limits,
+        aim: Aim = Aim.COMPARE,
+        stop: StopFlag | None = None,
+    ) -> Report:
         if limits.seconds is None and limits.visits is None:
             raise ValueError("a search needs a limit: seconds or visits")
         self._require_going_on()
         return self._player.search(
-            self.game, limits, self._new_stop(), self._games, aim=aim
+            self.game, limits, self._new_stop(stop), self._games, aim=aim
         )
 
     def choose(
@@ -293,15 +304,17 @@ class Tanbo:
         seconds: float | None = None,
         visits: int | None = None,
         level: int = STRONGEST,
+        stop: StopFlag | None = None,
     ) -> Report:
         """Return what a player of a level does: a report with the move it would make.
 
-        A search by time ends before when no other move can become the best any more.
+        A search by time may end before, when nothing could change its move any more.
 
         Args:
             seconds: thinking time.
             visits: descents of the tree.
             level: one of `levels.LEVELS`, which may limit the visits further.
+            stop: as of `search`.
 
         Raises:
             ValueError: no limit is given or a wrong one, there is no such level, or the
@@ -312,7 +325,8 @@ class Tanbo:
         seconds, visits, *_ = _limits(seconds, visits)
         limits = Limits(seconds, most_visits(level, visits), early=HARMLESS)
         is_best = level == STRONGEST and limits.visits is None
-        report = self._search(limits, Aim.MOVE if is_best else Aim.COMPARE)
+        aim = Aim.MOVE if is_best else Aim.COMPARE
+        report = self._search(limits, aim, stop)
         source = choice_source(self._seed, self._games, self.game.kernel.key)
         return at_level(report, self.game, level, source)
 
@@ -379,10 +393,10 @@ class Tanbo:
         """
         self._stop.set()
 
-    def _new_stop(self) -> StopFlag:
+    def _new_stop(self, stop: StopFlag | None = None) -> StopFlag:
         """Stop the search that may still go on; return the flag of the next one."""
         self._stop.set()
-        self._stop = StopFlag()
+        self._stop = stop or StopFlag()
         return self._stop
 
     def _require_going_on(self) -> None:

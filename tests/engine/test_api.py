@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tanbo_engine import rules
+from tanbo_engine._kernel import StopFlag
 from tanbo_engine.api import Tanbo
 from tanbo_engine.levels import LEVELS
 from tanbo_engine.player import SearchPlayer
@@ -323,3 +324,15 @@ def test_a_level_limits_what_is_searched_and_may_overlook_things() -> None:
         game.choose(visits=1, level=11)
     with pytest.raises(ValueError, match="a search needs a limit"):
         game.choose()
+
+
+def test_a_flag_that_was_set_before_ends_a_search_that_begins() -> None:
+    tanbo, stop = Tanbo("dense-7x7"), StopFlag()
+    stop.set()
+    for report in (
+        tanbo.search(seconds=600, stop=stop),
+        tanbo.choose(seconds=600, stop=stop),
+    ):
+        assert report.seconds < 60
+        assert report.point in tanbo.game.legal_moves()
+    tanbo.search(visits=10)  # the next one has a flag of its own
