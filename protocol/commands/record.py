@@ -73,7 +73,9 @@ def printsgf(session: Session, name: str | None, extra: str | None) -> str:
     if name == _EXPLANATIONS and extra is None:
         name, extra = None, name
     if extra not in (None, _EXPLANATIONS):
-        raise gtp.GtpError(f"{short(extra)!r} is not explanations; {_HINT}")
+        raise gtp.GtpError(
+            f"unknown word {short(extra)!r} behind the file: use explanations; {_HINT}"
+        )
     text = _sgf(session, _explanations(session) if extra else {})
     if name is None or name == "-":
         return text

@@ -427,7 +427,7 @@ def test_a_pair_that_was_played_again_is_no_fault(
 ) -> None:
     void = result(0, 0, None, Termination.VOID)
     stored(tmp_path, played(0, 0), void, played(0, 0))
-    assert call(capsys, "verify", tmp_path) == (0, "1 games, 0 faults\n", "")
+    assert call(capsys, "verify", tmp_path) == (0, "1 game, 0 faults\n", "")
 
 
 @pytest.mark.parametrize("command", ["report", "verify"])

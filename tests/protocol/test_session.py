@@ -69,7 +69,7 @@ async def test_transcript() -> None:
         ("play b H1", "H1 is off the board"),
         ("play b pass", "no passing"),
         ("boardsize 8", "no set-up for 8x8: the nearest sizes are"),
-        ("undo", "0 moves have been made"),
+        ("undo", "0 moves made since"),
         ("play b", "usage: play COLOR VERTEX"),
         ("boardsize x", "use N, W H, W:H or WxH"),
         ("komi x", "invalid number 'x'"),
