@@ -4,12 +4,14 @@ A search is told as slices of visits. Between slices this module looks at the cl
 so that the kernel needs none; a `StopFlag` ends a slice at once from any thread.
 """
 
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum, auto
 from random import Random
 from typing import NamedTuple, TypeVar
@@ -27,6 +29,7 @@ from tanbo_engine.rules import Position
 
 _SLICE_SECONDS = 0.002
 _FIRST_SLICE = 32
+_BEHIND = 10  # as of nice: a tenth of the turns where all are wanted
 _MOMENT = 0.001  # for the other threads to come to rest
 _LONGEST_SLICE = 1 << 16
 _OVERSHOT = 4  # visits that a thread may make beyond a limit that all share
@@ -318,7 +321,7 @@ class SearchPlayer:
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(
-                search.workers - 1, "tanbo-search", _leave_signals_to_others
+                search.workers - 1, "tanbo-search", _stay_behind
             )
         most = limits.most_visits
         try:
@@ -436,10 +439,20 @@ def _way(last: _Root, root: _Root) -> tuple[int | None, tuple[int, ...]]:
     return len(last.moves) - common, played
 
 
-def _leave_signals_to_others() -> None:
-    """Let no signal end here: Ctrl-C must wake the thread that waits for input."""
+def _stay_behind() -> None:
+    """Make a thread that helps leave signals and busy cores to others.
+
+    Ctrl-C must wake the thread that waits for input, and where threads wait for their
+    turn the first must be the one that looks at the clock. Only Linux knows a priority
+    of threads; elsewhere it would be that of the process.
+    """
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    if sys.platform == "linux":
+        with suppress(OSError):  # a helper that is not behind helps as well
+            thread = threading.get_native_id()
+            usual = os.getpriority(os.PRIO_PROCESS, thread)
+            os.setpriority(os.PRIO_PROCESS, thread, usual + _BEHIND)
 
 
 def usable_threads(wanted: int = MOST_THREADS) -> int:

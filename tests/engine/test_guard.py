@@ -128,6 +128,7 @@ def test_the_modules_in_use_are_the_compiled_ones(module: ModuleType) -> None:
 
 ROOMS = [
     "machine",
+    "wording",
     "points",
     "rules",
     "setups",

@@ -1,6 +1,8 @@
 """Several workers in one tree, and the player that gives them threads."""
 
 import gc
+import os
+import sys
 import threading
 import time
 from typing import Any
@@ -232,6 +234,21 @@ def test_threads_are_used_again_and_end_with_the_player() -> None:
     for thread in threads:
         thread.join(60)
         assert not thread.is_alive()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have no priority")
+def test_helpers_stay_behind_the_thread_that_looks_at_the_clock() -> None:
+    gc.collect()
+    before = set(helpers())
+    own = player(3)
+    own.search(new_game(), Limits(visits=200), StopFlag())
+    usual = os.getpriority(os.PRIO_PROCESS, 0)
+    behind = [
+        os.getpriority(os.PRIO_PROCESS, thread.native_id or 0)
+        for thread in set(helpers()) - before
+    ]
+    assert behind
+    assert set(behind) == {min(usual + 10, 19)}
 
 
 def test_one_thread_needs_no_helper() -> None:
