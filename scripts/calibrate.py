@@ -11,7 +11,6 @@ They are held out as long as scripts/train.py is not given them.
 import argparse
 import math
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -205,24 +204,24 @@ def _resigned(given: Given) -> str:
     return f"{given.won} of {given.up:,} (below {given.most:.2%})"
 
 
-def collect(batches: Iterator[Batch]) -> tuple[dict[float, list[SelfGame]], int]:
-    """Return the games by class of size, and the visits of their searches.
+def collect(batches: Iterator[Batch]) -> tuple[dict[float, list[SelfGame]], str]:
+    """Return the games by class of size, and what searches they are of.
 
     Raises:
-        ValueError: not steady games, or not of the same visits.
+        ValueError: not steady games, or not of the same search and visits.
     """
     games: dict[float, list[SelfGame]] = {most: [] for most in CLASSES}
-    visits: Counter[int] = Counter()
+    kinds = set()
     for batch in batches:
         if not batch.source.steady:
             raise ValueError("only games with --steady tell; some are without")
-        visits[batch.source.visits] += 1
+        kinds.add(f"{batch.source.visits:,} visits of {batch.source.search}")
         area = setups.by_name(batch.source.setup).size.area
         its = [said(game, area, batch.source.search) for game in batch.games]
         games[size_class(area)] += its
-    if len(visits) != 1:
-        raise ValueError(f"searches of several sizes: {sorted(visits)} visits")
-    return {most: its for most, its in games.items() if its}, next(iter(visits))
+    if len(kinds) != 1:
+        raise ValueError(f"searches of several kinds: {', '.join(sorted(kinds))}")
+    return {most: its for most, its in games.items() if its}, kinds.pop()
 
 
 def main(arguments: list[str]) -> int:
@@ -231,10 +230,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
     options = parser.parse_args(arguments)
     try:
-        games, visits = collect(selfplay.read(options.folders))
+        games, searches = collect(selfplay.read(options.folders))
     except ValueError as error:
         parser.error(str(error))
-    print(f"Searches of {visits:,} visits; mean chance: share won (positions)\n")
+    print(f"Searches of {searches}; mean chance: share won (positions)\n")
     print(calibration(games))
     print(f"\nWon after {MOVES_TO_RESIGN} own moves in a row with a chance below ...\n")
     print(resigning(games))

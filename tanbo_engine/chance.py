@@ -13,7 +13,7 @@ SIZES = (49, 81, 121, math.inf)
 
 SLOPES = {
     "puct": dict(zip(SIZES, (2.3, 2.4, 1.4, 1.5), strict=True)),
-    "alphabeta": dict(zip(SIZES, (1.0, 1.0, 1.0, 1.0), strict=True)),
+    "alphabeta": dict(zip(SIZES, (2.4, 1.9, 1.5, 1.6), strict=True)),
 }
 """Slope by the class of boards that it is for, for each search that was measured."""
 

@@ -23,6 +23,15 @@ def batch(setup: str = "dense-7x7", *, steady: bool = False) -> Batch:
     return Batch(its, [selfplay.play(its, number) for number in range(3)])
 
 
+@pytest.mark.parametrize("search", selfplay.SEARCHES)
+def test_each_search_plays_whole_games(search: str) -> None:
+    its = selfplay.this_engine("dense-5x7", 300, 5, steady=True, search=search)
+    games = [selfplay.play(its, number) for number in range(2)]
+    assert all(replay("dense-5x7", game).winner == game.winner for game in games)
+    assert all(0 <= look.value <= 1 for game in games for look in game.looks)
+    assert selfplay.decode(selfplay.encode(Batch(its, games))) == Batch(its, games)
+
+
 def replay(setup: str, game: SelfGame) -> Game:
     played = Game(setups.by_name(setup).position())
     for point in game.moves:

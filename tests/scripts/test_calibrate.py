@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tanbo_engine import selfplay
-from tanbo_engine.chance import slope_for
+from tanbo_engine.chance import believable, slope_for
 from tanbo_engine.selfplay import Batch, Look, SelfGame, Source
 
 from .support import run
@@ -48,6 +48,17 @@ def test_chances_are_compared_with_results_by_size(tmp_path: Path) -> None:
     assert "| positions, games | 16, 4 | 1, 1 |" in lines
 
 
+def test_each_search_has_slopes_of_its_own(tmp_path: Path) -> None:
+    said = {}
+    for search in ("puct", "alphabeta"):
+        folder = tmp_path / search
+        write(folder, [game(0, [Look(0.7, 0, [])])], setup="dense-7x9", search=search)
+        said[search] = run("calibrate.py", folder).stdout.splitlines()
+        chance = believable(0.7, 63, search)
+        assert any(f"{chance:.1%}: 100.0% (1)" in line for line in said[search])
+    assert said["puct"] != said["alphabeta"]
+
+
 def test_proved_results_are_no_forecasts_but_reasons_to_resign(tmp_path: Path) -> None:
     hopeless, hope = look(0.01), look(0.5)
     gives_up = [hopeless, hope] * 2 + [LOST, hope]
@@ -67,7 +78,8 @@ def test_proved_results_are_no_forecasts_but_reasons_to_resign(tmp_path: Path) -
     ("other", "reason"),
     [
         ({"steady": False}, "only games with --steady"),
-        ({"visits": 7}, "[7, 100]"),
+        ({"visits": 7}, "100 visits of puct, 7 visits of puct"),
+        ({"search": "alphabeta"}, "100 visits of alphabeta, 100 visits of puct"),
     ],
 )
 def test_games_that_do_not_tell_are_refused(
