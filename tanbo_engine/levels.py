@@ -28,7 +28,7 @@ class Level(NamedTuple):
 
 LEVELS = {
     1: Level(4, 1.0),
-    2: Level(70, 0.18),
+    2: Level(56, 0.22),
     3: Level(150, 0.09),
     4: Level(400, 0.05),
     5: Level(1_500, 0.02),
