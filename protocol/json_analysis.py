@@ -679,7 +679,7 @@ async def serve(settings: Settings, source: int = 0, sink: int = 1) -> None:
     seed = secrets.randbits(63) if settings.seed is None else settings.seed
     output = _Output(sink, gone)
     pool = Pool(
-        [SearchPlayer(memory, seed) for memory in _shares(settings)],
+        [SearchPlayer(memory, seed, "puct") for memory in _shares(settings)],
         lambda player, job: work(player, job, settings.nodes, output.tell),
     )
     watch(sink, abandon)
