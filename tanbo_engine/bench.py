@@ -1,9 +1,10 @@
-"""The benchmark: a signature of the search, and speeds.
+"""The benchmark: a signature of the searches, and speeds.
 
-The signature is the total of tree nodes of fixed searches (positions, visits, seed, one
-thread). It is the same on every machine and changes whenever the search behaves
-differently: commits that change it say so, ``Bench: N``. Speeds are CPU time of one
-thread; ``ns_per_move`` counts turns of uniformly random games.
+The signature is the total of what fixed searches (positions, visits, seed, one thread)
+keep: nodes of the tree search, entries of alpha-beta. It is the same on every machine and
+changes whenever a search behaves differently: commits that change it say so,
+``Bench: N``, and a test pins it. Speeds are CPU time of one thread; ``ns_per_move``
+counts turns of uniformly random games.
 """
 
 import time
@@ -12,6 +13,7 @@ from collections.abc import Callable
 import msgspec
 
 from tanbo_engine import _kernel, notation, rules, setups
+from tanbo_engine._alphabeta import AlphaBeta
 from tanbo_engine.game import kernel_position
 
 PLAYOUT_SETUPS = ("dense-7x7", "classic-9x9", "dense-11x11", "classic-19x19")
@@ -27,6 +29,7 @@ MIDDLE_GAMES = (
 
 _SEED = 1
 _VISITS = 10_000
+_POSITIONS = 50_000
 _MEMORY = 64 << 20
 _PLAYOUT_SECONDS = 0.5
 
@@ -41,10 +44,14 @@ class Playouts(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True):
-    """What `run` measured; a node is a visit of the tree in ``nodes_per_second``."""
+    """What `run` measured; a node is a visit of the tree in ``nodes_per_second``.
+
+    ``positions_per_second`` is the speed of alpha-beta.
+    """
 
     signature: int
     nodes_per_second: float
+    positions_per_second: float
     compiled: bool
     playouts: tuple[Playouts, ...]
 
@@ -56,20 +63,29 @@ def run(progress: Callable[[str], None] | None = None) -> Results:
         progress: is told, in a word or two, what is measured next.
     """
     tell = progress or (lambda _: None)
-    tell("search")
-    signature, nodes_per_second = _search()
+    tell("tree search")
+    nodes, nodes_per_second = _search(_kernel.Search(_MEMORY), _VISITS)
+    tell("alpha-beta")
+    entries, positions_per_second = _search(AlphaBeta(_MEMORY), _POSITIONS)
     playouts = []
     for name in PLAYOUT_SETUPS:
         tell(f"random games, {name}")
         playouts.append(_playouts(name))
-    return Results(signature, nodes_per_second, _kernel.COMPILED, tuple(playouts))
+    return Results(
+        nodes + entries,
+        nodes_per_second,
+        positions_per_second,
+        _kernel.COMPILED,
+        tuple(playouts),
+    )
 
 
 def format_results(results: Results) -> str:
     """Return the results for people."""
     lines = [
         f"signature         {results.signature}",
-        f"nodes per second  {results.nodes_per_second:,.0f}",
+        f"nodes per second  {results.nodes_per_second:,.0f}, tree search",
+        f"                  {results.positions_per_second:,.0f}, alpha-beta",
         f"kernel compiled   {'yes' if results.compiled else 'no'}",
         "",
         "random games      playouts/s      moves/s   ns/move",
@@ -88,15 +104,15 @@ def positions() -> list[rules.Position]:
     return starts + [notation.parse_position(text) for text in MIDDLE_GAMES]
 
 
-def _search() -> tuple[int, float]:
-    """Return the signature and the visits per second of the fixed searches."""
-    search, stop = _kernel.Search(_MEMORY), _kernel.StopFlag()
+def _search(search: _kernel.Search | AlphaBeta, limit: int) -> tuple[int, float]:
+    """Return what a search keeps of all positions together, and its visits a second."""
+    stop = _kernel.StopFlag()
     nodes = visits = 0
     seconds = 0.0
     for position in positions():
         search.start(kernel_position(position), _SEED)
         began = time.process_time()
-        visits += search.run(_VISITS, stop)
+        visits += search.run(limit, stop)
         seconds += time.process_time() - began
         nodes += search.tree_nodes
     return nodes, visits / seconds

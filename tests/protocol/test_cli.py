@@ -101,7 +101,13 @@ def test_bench_for_programs() -> None:
     status, out, err = command_line("bench", "--json")
     assert (status, err) == (0, "")
     results = json.loads(out)
-    assert set(results) == {"signature", "nodes_per_second", "compiled", "playouts"}
+    assert set(results) == {
+        "signature",
+        "nodes_per_second",
+        "positions_per_second",
+        "compiled",
+        "playouts",
+    }
     assert results["compiled"] is True
 
 
