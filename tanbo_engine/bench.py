@@ -1,8 +1,8 @@
 """The benchmark: a signature of the searches, and speeds.
 
 The signature is the total of what fixed searches (positions, visits, seed, one thread)
-keep: nodes of the tree search, entries of alpha-beta. It is the same on every machine and
-changes whenever a search behaves differently: commits that change it say so,
+keep: nodes of the tree search, entries of alpha-beta. It is the same on every machine
+and changes whenever a search behaves differently: commits that change it say so,
 ``Bench: N``, and a test pins it. Speeds are CPU time of one thread; ``ns_per_move``
 counts turns of uniformly random games.
 """
