@@ -12,8 +12,8 @@ function. A win is worth ``WIN`` less one for each ply to it, which no evaluatio
 reaches, so a score that says so is a proof: shorter wins and longer losses are better.
 Positions never repeat (RULES.md R9), so what is known about one holds however it arose,
 and whoever found it: several workers search the same position at once, each on a stack
-of its own, and share the table alone (lazy SMP). The first of them has the say; odd ones
-begin one ply deeper, so that not all do the same.
+of its own, and share the table alone (lazy SMP). The first of them has the say; odd
+ones begin one ply deeper, so that not all do the same.
 
 Chapters: 1 tables, 2 evaluation, 3 a search from outside, 4 one position of the line,
 5 the table, 6 what Python sees.

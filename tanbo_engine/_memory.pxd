@@ -5,9 +5,9 @@ cdef extern from *:
     #if defined(__linux__)
     #include <sys/mman.h>
     #endif
-    /* A hint: memory that is read all over is faster in large pages, and several threads
-       that touch new small ones wait for each other. Large ones are cleared as a whole
-       at first use. What is small stays as it is. */
+    /* A hint: memory that is read all over is faster in large pages, and threads that
+       touch new small ones wait for each other. Large ones are cleared as a whole at
+       first use. What is small stays as it is. */
     static void prefer_large_pages(void* start, size_t size) {
     #if defined(__linux__) && defined(MADV_HUGEPAGE)
         size_t ahead = (size_t) start % 4096;
