@@ -30,6 +30,7 @@ from tanbo_engine.rules import Position
 _SLICE_SECONDS = 0.002
 _FIRST_SLICE = 32
 _BEHIND = 10  # as of nice: a tenth of the turns where all are wanted
+_ALONE = 0.04  # seconds too few to share: a busy machine has turns of some of them
 _MOMENT = 0.001  # for the other threads to come to rest
 _LONGEST_SLICE = 1 << 16
 _OVERSHOT = 4  # visits that a thread may make beyond a limit that all share
@@ -316,7 +317,8 @@ class SearchPlayer:
     def _helpers(self, limits: Limits) -> Iterator[None]:
         """Let the other threads search while this one does."""
         search, end = self._search, StopFlag()
-        if search.workers == 1:
+        seconds = limits.seconds
+        if search.workers == 1 or (seconds is not None and seconds < _ALONE):
             yield
             return
         if self._pool is None:

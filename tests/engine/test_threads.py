@@ -259,6 +259,16 @@ def test_one_thread_needs_no_helper() -> None:
     assert not set(helpers()) - before
 
 
+def test_a_very_short_search_is_made_by_one_thread() -> None:
+    gc.collect()
+    before = set(helpers())
+    own = player(4)
+    own.search(new_game(), Limits(seconds=0.01), StopFlag())
+    assert not set(helpers()) - before
+    own.search(new_game(), Limits(seconds=0.1), StopFlag())
+    assert set(helpers()) - before
+
+
 class Failing:
     """A search whose workers fail, some of them."""
 
@@ -312,7 +322,7 @@ def test_an_exception_of_a_thread_comes_out_when_all_are_at_rest(bad: set[int]) 
     failing = Failing(searcher.search, bad)  # type: ignore[arg-type]
     searcher.search = failing  # type: ignore[assignment]
     with pytest.raises(OverflowError, match=f"worker {min(bad)}"):
-        own.search(new_game(), Limits(seconds=0.01), StopFlag())
+        own.search(new_game(), Limits(seconds=0.05), StopFlag())
     assert failing.running == 0
     searcher.search = failing.search
     assert own.search(new_game(), Limits(visits=100), StopFlag()).visits >= 100
@@ -323,11 +333,11 @@ def test_a_thread_that_is_late_to_rest_delays_the_next_search_only() -> None:
     searcher = own._searchers["puct"]
     late = Late(searcher.search, 0.5)  # type: ignore[arg-type]
     searcher.search = late  # type: ignore[assignment]
-    report = own.search(new_game(), Limits(seconds=0.01), StopFlag())
-    assert report.seconds < 0.4
+    report = own.search(new_game(), Limits(seconds=0.05), StopFlag())
+    assert report.seconds < 0.45
     assert late.running == 2
     searcher.search = late.search
-    assert own.search(new_game(), Limits(seconds=0.01), StopFlag()).seconds > 0.3
+    assert own.search(new_game(), Limits(seconds=0.05), StopFlag()).seconds > 0.3
     assert late.running == 0
 
 
@@ -336,10 +346,10 @@ def test_a_late_failure_comes_out_of_the_next_search() -> None:
     searcher = own._searchers["puct"]
     late = Late(searcher.search, 0.2, OverflowError("late"))  # type: ignore[arg-type]
     searcher.search = late  # type: ignore[assignment]
-    own.search(new_game(), Limits(seconds=0.01), StopFlag())
+    own.search(new_game(), Limits(seconds=0.05), StopFlag())
     searcher.search = late.search
     with pytest.raises(OverflowError, match="late"):
-        own.search(new_game(), Limits(seconds=0.01), StopFlag())
+        own.search(new_game(), Limits(seconds=0.05), StopFlag())
     assert own.search(new_game(), Limits(visits=100), StopFlag()).visits >= 100
 
 
