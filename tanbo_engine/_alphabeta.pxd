@@ -84,6 +84,7 @@ cdef enum:
     # The table
     BUCKET = 4             # entries that one key may use: a cache line
     LEAST_ROOM = 1 << 10   # buckets
+    FIRST_ROOM = 1 << 13   # of them, half a MB, in use at first
     MOST_AGE = 255
     UPPER = 1              # the score is this or less,
     LOWER = 2              # this or more,
@@ -136,7 +137,9 @@ ctypedef struct Choice:
 # A search: the line is in frames[0] to frames[ply], the position to search first.
 ctypedef struct Stack:
     Entry* table
-    uint64_t mask      # buckets - 1, a power of 2 less one
+    uint64_t* mask     # buckets in use - 1, a power of 2 less one; of all workers
+    uint64_t most_mask  # what it may become
+    bint is_first  # the worker that enlarges it
     uint64_t used      # entries of this search
     uint64_t nodes
     int age            # number of this search
@@ -211,12 +214,14 @@ cdef bint probe(const Stack* s, uint64_t key, Fact* fact) noexcept nogil
 cdef int score_here(const Fact* fact, int ply) noexcept nogil
 cdef bint is_enough(const Stack* s, const Fact* fact) noexcept nogil
 cdef void store(Stack* s, const Frame* f) noexcept nogil
+cdef void grow(Stack* s) noexcept nogil
 
 # 6 What Python sees
 cdef class AlphaBeta:
     cdef Stack* stacks
     cdef Entry* table
     cdef uint64_t mask
+    cdef uint64_t most_mask
     cdef int age
     cdef int worker_count
     cdef Board start_board

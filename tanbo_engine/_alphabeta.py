@@ -491,7 +491,7 @@ def count_one(count):
 
 def bucket_of(s, key):
     """Return the entries that may be about a position."""
-    return s.table + BUCKET * (key & s.mask)
+    return s.table + BUCKET * (key & read_word(s.mask))
 
 
 def packed(fact):
@@ -569,7 +569,7 @@ def store(s, f):
             entry = bucket + i
     if least == 0 or least == -2:
         count_one(cython.address(s.used))
-    s.full = s.full or least > 0
+    s.full = s.full or (least > 0 and read_word(s.mask) == s.most_mask)
     fact.age = s.age
     fact.depth = f.depth
     fact.cell = f.best_cell
@@ -586,6 +586,30 @@ def store(s, f):
     word = packed(cython.address(fact))
     write_word(cython.address(entry.check), f.key ^ word)
     write_word(cython.address(entry.word), word)
+    if s.is_first and s.used > read_word(s.mask) and s.mask[0] < s.most_mask:
+        grow(s)
+
+
+def grow(s):
+    """Use twice as much of the table; entries go where they are looked for then.
+
+    New memory has to be cleared by the system first. A short search should not wait for
+    more of it than it needs, so the table is taken into use bit by bit.
+    """
+    room: uint64_t = s.mask[0] + 1
+    entry: cython.pointer(Entry) = s.table
+    end: cython.pointer(Entry) = s.table + BUCKET * room
+    check: uint64_t
+    word: uint64_t
+    while entry < end:
+        check = read_word(cython.address(entry.check))
+        word = read_word(cython.address(entry.word))
+        if (check ^ word) & room:
+            write_word(cython.address(entry[BUCKET * room].check), check)
+            write_word(cython.address(entry[BUCKET * room].word), word)
+            write_word(cython.address(entry.word), 0)
+        entry += 1
+    write_word(s.mask, 2 * room - 1)
 
 
 # ---------------------------------------------------------------------------------
@@ -646,7 +670,7 @@ class AlphaBeta:
             raise MemoryError(f"this machine has no {size} MB for a search table")
         prefer_large_pages(table, count * bucket)
         self.table = table
-        self.mask = count - 1
+        self.most_mask = count - 1
         self.age = 0
         return 0
 
@@ -683,8 +707,10 @@ class AlphaBeta:
             excluded[cell_of(cython.address(self.start_board), point)] = 0
         is_forgotten: cython.bint = undone is None or self.age == MOST_AGE
         if self.age == MOST_AGE:
-            memset(self.table, 0, (self.mask + 1) * BUCKET * cython.sizeof(Entry))
+            memset(self.table, 0, (self.most_mask + 1) * BUCKET * cython.sizeof(Entry))
             self.age = 0
+        if is_forgotten:
+            self.mask = min(FIRST_ROOM - 1, self.most_mask)
         self.age += 1
         i: cython.int
         for i in range(self.worker_count):
@@ -697,7 +723,9 @@ class AlphaBeta:
     def prepare(self, s: cython.pointer(Stack)):
         """Give a worker the position to search and the table."""
         s.table = self.table
-        s.mask = self.mask
+        s.mask = cython.address(self.mask)
+        s.most_mask = self.most_mask
+        s.is_first = s == self.stacks
         s.age = self.age
         s.board = self.start_board
 

@@ -1,6 +1,9 @@
+import os
+import sys
 import threading
 import time
 from math import exp
+from pathlib import Path
 
 import pytest
 
@@ -86,6 +89,29 @@ def test_the_slices_of_a_run_do_not_matter(slices: list[int]) -> None:
     for nodes in slices:
         assert search.run(nodes, StopFlag()) == nodes
     assert outcome(search) == outcome(whole)
+
+
+def test_the_slices_of_a_run_that_enlarges_its_table_do_not_matter() -> None:
+    whole = searched(kernel("dense-7x7"), 400_000, 5)
+    search = AlphaBeta(8 * MB)
+    search.start(kernel("dense-7x7"), 5)
+    for nodes in (150_000, 1, 49_999, 200_000):
+        assert search.run(nodes, StopFlag()) == nodes
+    assert outcome(search) == outcome(whole)
+    assert search.tree_nodes > 20_000  # it has grown more than once
+    assert not search.is_full
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_short_search_takes_a_small_part_of_a_large_table() -> None:
+    def resident() -> int:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    before = resident()
+    search = searched(kernel("dense-7x7"), 20_000, memory=512 * MB)
+    assert resident() - before < 32 * MB
+    assert search.tree_nodes > 1000
 
 
 def test_a_new_start_forgets_the_former_search() -> None:
