@@ -11,6 +11,7 @@ needs more finds the `Game` in `Tanbo.game`.
 
 import math
 import secrets
+import sys
 import threading
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future
@@ -23,6 +24,7 @@ from tanbo_engine.game import Game
 from tanbo_engine.levels import LEVELS, STRONGEST, at_level, most_visits
 from tanbo_engine.patience import HARMLESS
 from tanbo_engine.player import (
+    MOST_THREADS,
     MOST_VISITS,
     Aim,
     Limits,
@@ -33,7 +35,7 @@ from tanbo_engine.player import (
     usable_threads,
 )
 from tanbo_engine.points import Color
-from tanbo_engine.wording import counted
+from tanbo_engine.wording import counted, short
 
 _SEED_BITS = 63
 _MOST_MEGABYTES = 1_048_576
@@ -95,7 +97,7 @@ class Tanbo:
         if seed is not None:
             _require_whole("seed", seed, 0, (1 << _SEED_BITS) - 1)
         _require_whole("memory_mb", memory_mb, 1, _MOST_MEGABYTES)
-        _require_whole("threads", threads, 1)
+        _require_whole("threads", threads, 1, MOST_THREADS)
         self._seed = secrets.randbits(_SEED_BITS) if seed is None else seed
         self._player = SearchPlayer(
             memory_mb, self._seed, threads=usable_threads(threads)
@@ -320,8 +322,7 @@ class Tanbo:
             ValueError: no limit is given or a wrong one, there is no such level, or the
                 game is over.
         """
-        if level not in LEVELS:
-            raise ValueError(f"levels are {min(LEVELS)} to {STRONGEST}, not {level}")
+        _require_whole("level", level, min(LEVELS), STRONGEST)
         seconds, visits, *_ = _limits(seconds, visits)
         limits = Limits(seconds, most_visits(level, visits), early=HARMLESS)
         is_best = level == STRONGEST and limits.visits is None
@@ -355,6 +356,7 @@ class Tanbo:
         """
         self._require_going_on()
         limits = _limits(seconds, MOST_VISITS if visits is None else visits)
+        _require_time("interval", interval)
         return self._reports(Game(self.position), limits, interval)
 
     def _reports(self, game: Game, limits: Limits, interval: float) -> Reports:
@@ -394,7 +396,13 @@ class Tanbo:
         self._stop.set()
 
     def _new_stop(self, stop: StopFlag | None = None) -> StopFlag:
-        """Stop the search that may still go on; return the flag of the next one."""
+        """Stop the search that may still go on; return the flag of the next one.
+
+        Raises:
+            TypeError: `stop` is something else; nothing has changed then.
+        """
+        if not isinstance(stop, StopFlag | None):
+            raise TypeError(f"stop is a StopFlag, not {stop!r}")
         self._stop.set()
         self._stop = stop or StopFlag()
         return self._stop
@@ -440,8 +448,9 @@ def _limits(seconds: float | None, visits: int | None) -> Limits:
 def _require_time(name: str, value: object) -> None:
     """Raise `ValueError` for what is no finite number, or below 0."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 <= cast("float", value) < math.inf:
-        raise ValueError(f"{name} must be a finite number, 0 or more, not {value!r}")
+    if not is_number or not 0 <= cast("float", value) <= sys.float_info.max:
+        shown = short(repr(value))
+        raise ValueError(f"{name} must be a finite number, 0 or more, not {shown}")
 
 
 def _require_whole(

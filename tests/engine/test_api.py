@@ -248,7 +248,7 @@ def test_wrong_limits_are_refused() -> None:
             with pytest.raises(ValueError, match=r"^(seconds|visits) must be a "):
                 search(**limits)
     for interval in (nan, -1.0, 0.0):
-        with pytest.raises(ValueError, match="an interval is"):
+        with pytest.raises(ValueError, match=r"^(an interval is|interval must be) "):
             next(iter(game.analyze(visits=10, interval=interval)))
     with pytest.raises(IndexError, match="no move has been made"):
         game.undo()
@@ -320,7 +320,9 @@ def test_a_level_limits_what_is_searched_and_may_overlook_things() -> None:
     assert full == game.search(visits=300)._replace(seconds=full.seconds)
     assert game.choose(seconds=60, level=2).visits == LEVELS[2].visits
     assert game.vertex(game.choose(visits=300, level=1).point) in game.legal_moves()
-    with pytest.raises(ValueError, match="levels are 1 to 10, not 11"):
+    with pytest.raises(
+        ValueError, match="level must be a whole number from 1 to 10, not 11"
+    ):
         game.choose(visits=1, level=11)
     with pytest.raises(ValueError, match="a search needs a limit"):
         game.choose()
@@ -336,3 +338,33 @@ def test_a_flag_that_was_set_before_ends_a_search_that_begins() -> None:
         assert report.seconds < 60
         assert report.point in tanbo.game.legal_moves()
     tanbo.search(visits=10)  # the next one has a flag of its own
+
+
+@pytest.mark.parametrize("stop", [1, lambda: None, threading.Event()])
+def test_what_is_no_flag_changes_nothing(stop: object) -> None:
+    tanbo = Tanbo("dense-7x7")
+    for search in (tanbo.search, tanbo.choose):
+        with pytest.raises(TypeError, match="stop is a StopFlag, not "):
+            search(visits=10, stop=stop)  # type: ignore[arg-type]
+    assert tanbo.search(visits=10).visits == 10
+    tanbo.stop()
+
+
+@pytest.mark.parametrize(
+    ("name", "search"),
+    [
+        ("seconds", lambda tanbo: tanbo.best_move(seconds=10**400)),
+        ("interval", lambda tanbo: tanbo.analyze(interval="a")),
+        ("interval", lambda tanbo: tanbo.analyze(interval=None)),
+        ("interval", lambda tanbo: tanbo.analyze(interval=True)),
+        ("level", lambda tanbo: tanbo.choose(visits=10, level=True)),
+        ("level", lambda tanbo: tanbo.choose(visits=10, level="3")),
+        ("level", lambda tanbo: tanbo.choose(visits=10, level=11)),
+        ("threads", lambda _: Tanbo(threads=257)),
+    ],
+)
+def test_a_wrong_argument_is_named(
+    name: str, search: Callable[[Tanbo], object]
+) -> None:
+    with pytest.raises(ValueError, match=f"^{name} must be a"):
+        search(Tanbo("dense-7x7"))
