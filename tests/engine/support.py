@@ -2,12 +2,14 @@
 
 import json
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tanbo_engine import notation, rules, setups
-from tanbo_engine._kernel import Position
+from tanbo_engine._alphabeta import AlphaBeta
+from tanbo_engine._kernel import Position, Search, StopFlag
 from tanbo_engine.game import kernel_position
 from tanbo_engine.points import Color, Size, parse_vertex
 
@@ -153,3 +155,10 @@ def before_the_end(name: str, seed: int, plies: int) -> Position:
     for _ in range(min(plies, position.turns)):
         position.unmake()
     return position
+
+
+def stop_after(search: Search | AlphaBeta, visits: int, stop: StopFlag) -> None:
+    """Set a flag when a search that goes on in other threads has so many visits."""
+    while search.visits < visits:
+        time.sleep(0.001)
+    stop.set()

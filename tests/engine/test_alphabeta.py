@@ -13,7 +13,15 @@ from tanbo_engine._kernel import Position, StopFlag
 from tanbo_engine.game import Game, kernel_position
 from tanbo_engine.player import KINDS, Limits, SearchPlayer, Stream
 
-from .support import as_plain, before_the_end, kernel, play_on, snapshot, start
+from .support import (
+    as_plain,
+    before_the_end,
+    kernel,
+    play_on,
+    snapshot,
+    start,
+    stop_after,
+)
 
 GAMES = ["dense-3x5", "dense-7x7", "classic-9x9", "dense-11x11"]
 MB = 1 << 20
@@ -488,11 +496,11 @@ def test_workers_prove_soundly(memory: int) -> None:
 def test_a_flag_stops_every_worker() -> None:
     search, stop = AlphaBeta(8 * MB, 3), StopFlag()
     search.start(kernel("classic-19x19"), 1)
-    timer = threading.Timer(0.2, stop.set)
-    timer.start()
+    ender = threading.Thread(target=stop_after, args=(search, 1000, stop))
+    ender.start()
     run_all(search, 10**12, stop)
-    timer.join()
-    assert search.visits > 1000
+    ender.join()
+    assert search.visits >= 1000
 
 
 @pytest.mark.parametrize("workers", [0, -1, 257])

@@ -20,7 +20,7 @@ from tanbo_engine.player import (
     usable_threads,
 )
 
-from .support import as_plain, before_the_end, kernel, start
+from .support import as_plain, before_the_end, kernel, start, stop_after
 
 MB = 1 << 20
 BATCH = 4  # visits that a worker may make before it looks at the limits again
@@ -113,11 +113,11 @@ def test_a_tree_of_several_workers_is_used_again(workers: int) -> None:
 @WORKERS
 def test_a_flag_stops_every_worker(workers: int) -> None:
     search, stop = workers_at(kernel("classic-19x19"), workers), StopFlag()
-    timer = threading.Timer(0.2, stop.set)
-    timer.start()
+    ender = threading.Thread(target=stop_after, args=(search, 1000, stop))
+    ender.start()
     done = run_all(search, MANY, stop)
-    timer.join()
-    assert search.visits == done > 0
+    ender.join()
+    assert search.visits == done >= 1000
     assert run_all(search, MANY, stop) == 0
     assert search.check_tree() == ""
 
