@@ -85,7 +85,8 @@ cdef enum:
     BUCKET = 4             # entries that one key may use: a cache line
     LEAST_ROOM = 1 << 10   # buckets
     FIRST_ROOM = 1 << 13   # of them, half a MB, in use at first
-    MOST_AGE = 255
+    MOST_COPIED = 1 << 16  # buckets whose entries move when the table grows
+    MOST_AGE = 0xFFFF      # of 16 bits
     UPPER = 1              # the score is this or less,
     LOWER = 2              # this or more,
     EXACT = 3              # this
@@ -222,6 +223,7 @@ cdef class AlphaBeta:
     cdef Entry* table
     cdef uint64_t mask
     cdef uint64_t most_mask
+    cdef uint64_t touched_mask
     cdef int age
     cdef int worker_count
     cdef Board start_board

@@ -509,7 +509,7 @@ def unpack(word, fact):
     fact.cell = word >> 16 & 0xFFFF
     fact.depth = word >> 32 & 0xFF
     fact.bound = word >> 40 & 0xFF
-    fact.age = word >> 48 & 0xFF
+    fact.age = word >> 48 & 0xFFFF
 
 
 def probe(s, key, fact):
@@ -591,17 +591,19 @@ def store(s, f):
 
 
 def grow(s):
-    """Use twice as much of the table; entries go where they are looked for then.
+    """Use twice as much of the table.
 
-    New memory has to be cleared by the system first. A short search should not wait for
-    more of it than it needs, so the table is taken into use bit by bit.
+    New memory has to be cleared by the system first. A short search should not wait
+    for more of it than it needs, so the table is taken into use bit by bit. Entries go
+    where they are looked for then, but in a large table: a clock cannot wait for that,
+    and what is lost is soon found again.
     """
     room: uint64_t = s.mask[0] + 1
     entry: cython.pointer(Entry) = s.table
     end: cython.pointer(Entry) = s.table + BUCKET * room
     check: uint64_t
     word: uint64_t
-    while entry < end:
+    while entry < end and room <= MOST_COPIED:
         check = read_word(cython.address(entry.check))
         word = read_word(cython.address(entry.word))
         if (check ^ word) & room:
@@ -671,6 +673,7 @@ class AlphaBeta:
         prefer_large_pages(table, count * bucket)
         self.table = table
         self.most_mask = count - 1
+        self.mask = self.touched_mask = 0
         self.age = 0
         return 0
 
@@ -706,8 +709,10 @@ class AlphaBeta:
         for point in only:
             excluded[cell_of(cython.address(self.start_board), point)] = 0
         is_forgotten: cython.bint = undone is None or self.age == MOST_AGE
+        self.touched_mask = max(self.touched_mask, self.mask)
         if self.age == MOST_AGE:
-            memset(self.table, 0, (self.most_mask + 1) * BUCKET * cython.sizeof(Entry))
+            size: cython.size_t = (self.touched_mask + 1) * BUCKET
+            memset(self.table, 0, size * cython.sizeof(Entry))
             self.age = 0
         if is_forgotten:
             self.mask = min(FIRST_ROOM - 1, self.most_mask)

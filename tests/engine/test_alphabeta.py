@@ -131,13 +131,19 @@ def test_a_new_start_forgets_the_former_search() -> None:
         assert outcome(search) == outcome(searched(kernel(name), 3000, 5, memory=1))
 
 
-def test_more_searches_than_the_table_has_ages_do_not_mix() -> None:
-    search = AlphaBeta(MB)
-    expected = outcome(searched(kernel("dense-5x7"), 300, memory=MB))
-    for _ in range(600):
-        search.start(kernel("dense-5x7"), 1)
-        search.run(300, StopFlag())
-        assert outcome(search) == expected
+AGES = 1 << 16
+
+
+@pytest.mark.parametrize("undone", [None, 0])
+def test_more_searches_than_the_table_has_ages_do_not_mix(undone: int | None) -> None:
+    search, position = searched(kernel("dense-7x7"), 150_000), kernel("dense-5x7")
+    expected = outcome(searched(position, 300))
+    for number in range(AGES + 20):
+        search.start(position, 1, undone)
+        if number % 5000 == 0 or number > AGES - 20:
+            search.run(300, StopFlag())
+            assert undone == 0 or outcome(search) == expected
+            assert search.best_move() in position.legal_moves(0)
 
 
 def test_a_search_leaves_the_position_as_it_was() -> None:
@@ -388,14 +394,6 @@ def test_a_kept_table_of_another_game_does_no_harm() -> None:
         search.start(position, seed, 0)
         search.run(200_000, StopFlag())
         assert search.proof == (1 if mover_wins(position, {}) else -1)
-
-
-def test_more_kept_searches_than_the_table_has_ages_go_on() -> None:
-    search, position = AlphaBeta(MB), kernel("dense-5x7")
-    for _ in range(600):
-        search.start(position, 1, 0)
-        search.run(300, StopFlag())
-        assert search.best_move() in position.legal_moves(0)
 
 
 # Some moves only
