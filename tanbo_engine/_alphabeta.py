@@ -460,12 +460,11 @@ def learn(count, bonus):
 def finish(s):
     """End the position on top: all its moves are searched, or one refutes it."""
     f: cython.pointer(Frame) = cython.address(s.frames[s.ply])
+    if s.ply > 0 or s.choice_count == s.board.count[s.board.to_move]:
+        store(s, f)  # else it tells of some moves only
     if s.ply == 0:
-        if s.choice_count == s.board.count[s.board.to_move]:
-            store(s, f)  # else it tells of some moves only
         end_iteration(s)
     else:
-        store(s, f)
         give_back(s, f.best)
 
 
