@@ -251,6 +251,12 @@ def convert(field: Field, value: object, where: str, *, strict: bool) -> object:
         if field.has_entries and isinstance(value, list):  # which one, and what of it
             text = f"{where}: expected {field.expected}: {error}"
             raise SettingsError(text) from error
-        raise SettingsError(
-            f"{where}: expected {field.expected}, got {short(str(value))!r}"
-        ) from error
+        got = short(_written(value)) if strict else repr(short(str(value)))
+        raise SettingsError(f"{where}: expected {field.expected}, got {got}") from error
+
+
+def _written(value: object) -> str:
+    """Return a value as JSON or TOML has it: ``true``, and texts in quotes."""
+    if isinstance(value, float):  # JSON knows no inf
+        return str(value)
+    return msgspec.json.encode(value).decode()

@@ -333,8 +333,12 @@ class Table:
     def _obey(self, line: str) -> None:
         word, _, rest = line.partition(" ")
         word = _ALIASES.get(word.lower(), word.lower())
+        rest = rest.strip()
         if word in _WORDS:
-            _WORDS[word].run(self, rest.strip())
+            if rest and " " not in _WORDS[word].usage:
+                self._say(f"{word} stands alone: nothing goes behind it.")
+            else:
+                _WORDS[word].run(self, rest)
         elif word == "pass" or looks_like_vertex(line):
             self._move_person(line)
         else:
@@ -505,6 +509,8 @@ class Table:
         self._show_board()
 
     def _save(self, name: str) -> None:
+        if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
+            name = name[1:-1]
         if not name:
             self._say("Name a file, as in: save game.sgf")
             return

@@ -344,8 +344,12 @@ class Session:
         if self._lost_moves[color] < MOVES_TO_RESIGN:
             return False
         self.is_engaged = False
-        self._resignation = color, len(self.game.moves)
+        self.resign(color)
         return True
+
+    def resign(self, color: Color) -> None:
+        """Take it that a side gives up where the game is now."""
+        self._resignation = color, len(self.game.moves)
 
     @property
     def resigned(self) -> Color | None:

@@ -80,6 +80,14 @@ class LoadedGame(NamedTuple):
     comments: dict[int, str]
     notes: tuple[str, ...] = ()
 
+    @property
+    def resigned(self) -> Color | None:
+        """Who gave up at the end, as the file's result tells; None if nobody did."""
+        match = re.fullmatch(r"([BW])\+R(esign)?", self.headers.result, re.IGNORECASE)
+        if match is None or self.game.winner is not None:
+            return None
+        return _COLORS[match[1].upper()].opponent
+
 
 class RecordError(ValueError):
     """A file that is no game of Tanbo; the message says what is wrong and where."""

@@ -76,6 +76,12 @@ class FileName(Text):
 
     is_file = True
 
+    def parse(self, session: Session, tokens: Sequence[str]) -> str:
+        """Return the name."""
+        if not tokens[0]:
+            raise gtp.GtpError("the file name is empty: name a file")
+        return super().parse(session, tokens)
+
 
 class Rest(Argument):
     """All the tokens that are left, as they stand."""

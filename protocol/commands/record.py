@@ -56,6 +56,8 @@ def loadsgf(session: Session, name: str, before: int | None) -> str:
     session.loaded = loaded
     for move in loaded.game.moves[: None if before is None else before - 1]:
         session.play(*move)
+    if loaded.resigned is not None and session.game.moves == loaded.game.moves:
+        session.resign(loaded.resigned)
     for note in loaded.notes:
         session.note(note)
     return ""

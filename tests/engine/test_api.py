@@ -181,8 +181,17 @@ def test_several_threads_search() -> None:
 
 def test_stop_ends_a_search_with_what_it_has() -> None:
     tanbo = new_game()
-    threading.Timer(0.1, tanbo.stop).start()
+    is_over = threading.Event()
+
+    def stop_again_and_again() -> None:  # what comes before the search does not count
+        while not is_over.wait(0.05):
+            tanbo.stop()
+
+    ender = threading.Thread(target=stop_again_and_again)
+    ender.start()
     assert tanbo.choose(seconds=60).seconds < 10
+    is_over.set()
+    ender.join()
     reports = tanbo.analyze(interval=0.01)
     next(reports)
     tanbo.stop()

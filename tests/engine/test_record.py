@@ -467,3 +467,18 @@ def test_parse_vertex_and_points_agree() -> None:
         loaded = read_sgf(text.encode())
         assert loaded.game.start.black == {point}
         assert parse_vertex(size, format_vertex(size, point)) == point
+
+
+@pytest.mark.parametrize(
+    ("result", "loser"),
+    [
+        ("W+R", Color.BLACK),
+        ("b+resign", Color.WHITE),
+        ("B+1", None),
+        ("W+T", None),
+        ("", None),
+    ],
+)
+def test_who_gave_up_in_a_file(result: str, loser: Color | None) -> None:
+    loaded = read_sgf(f"(;SZ[7]RE[{result}];B[af])".encode())
+    assert loaded.resigned is loser

@@ -187,8 +187,8 @@ def test_no_limit_is_no_reason_to_make_no_move() -> None:
 
 def test_a_set_flag_ends_a_search_of_several_threads() -> None:
     stop = StopFlag()
-    threading.Timer(0.1, stop.set).start()
-    report = player(3).search(new_game(), Limits(seconds=600), stop)
+    stream = Stream(lambda _: stop.set(), 0.05)
+    report = player(3).search(new_game(), Limits(seconds=600), stop, stream=stream)
     assert report.seconds < 60
 
 

@@ -136,7 +136,15 @@ async def test_several_at_once_are_all_or_none() -> None:
         ("kata-set-param threads 257", "threads: expected a whole number from 1 to"),
         ("kata-set-param numSearchThreads all", "threads: expected a whole number"),
         ("kata-set-param ponder maybe", "ponder: expected true or false"),
-        ('kata-set-params {"ponder": 1}', "ponder: expected true or false"),
+        ('kata-set-params {"ponder": 1}', "ponder: expected true or false, got 1"),
+        (
+            'kata-set-params {"time": true}',
+            "time: expected a number above 0, at most 1000000, got true",
+        ),
+        (
+            'kata-set-params {"time": "0.3"}',
+            'time: expected a number above 0, at most 1000000, got "0.3"',
+        ),
         ("kata-set-param memory 1000000", "memory: this machine has no "),
         (
             "kata-set-param player best",

@@ -117,6 +117,9 @@ def test_removals_are_told() -> None:
         ("why a99", "A99 is off the board"),
         ("undo", "There is no move of yours to take back."),
         ("save", "Name a file, as in: save game.sgf"),
+        ('save ""', "Name a file, as in: save game.sgf"),
+        ("hint 3", "hint stands alone: nothing goes behind it."),
+        ("Q now", "quit stands alone: nothing goes behind it."),
         ("save /nonexistent/x", "/nonexistent/x cannot be written: No such file"),
         ("save /dev/null\x00", "cannot be written: embedded null byte."),
         ("new 8x8", "Unknown set-up '8x8': use dense-WxH"),
@@ -178,6 +181,11 @@ def test_save_writes_a_game_and_spares_what_is_there(tmp_path: Path) -> None:
     assert "PW[tanbo-engine]" in text
     assert "RE[W+R]" in text
     assert len(Tanbo.from_sgf(text).game.moves) == 2
+
+
+def test_a_file_name_may_be_quoted(tmp_path: Path) -> None:
+    answers(f'save "{tmp_path / "a b.sgf"}"', f"save '{tmp_path / 'c d.sgf'}'")
+    assert {path.name for path in tmp_path.iterdir()} == {"a b.sgf", "c d.sgf"}
 
 
 def test_input_of_any_bytes_is_no_error() -> None:

@@ -77,6 +77,22 @@ async def test_load_up_to_a_move(file: Path, before: int, made: int) -> None:
     assert session.game.moves == load_sgf(file).game.moves[:made]
 
 
+async def test_a_resignation_in_a_file_is_the_result_at_its_end(file: Path) -> None:
+    session = new_session()
+    await ask(session, f"loadsgf {file}")
+    assert session.game.winner is None
+    assert session.result == "W+R"
+    assert "result: W+R" in await ask(session, "showboard")
+    await ask(session, f"loadsgf {file} 3")
+    assert session.result is None
+
+
+async def test_a_file_without_a_name() -> None:
+    session = new_session()
+    for line in ('loadsgf ""', 'printsgf ""'):
+        assert await refusal(session, line) == "the file name is empty: name a file"
+
+
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", "9" * 5000])
 async def test_numbers_that_are_none(file: Path, number: str) -> None:
     session = new_session()
@@ -489,7 +505,6 @@ async def test_quotes_hold_a_name_together(tmp_path: Path) -> None:
         ('loadsgf "', 'the file name has no closing "'),
         ("loadsgf my first game.sgf", "syntax error"),
         ('loadsgf "my game.sgf" 1 2', "syntax error"),
-        ('loadsgf ""', "cannot load file"),
     ],
 )
 async def test_names_with_blanks_that_are_not_understood(line: str, words: str) -> None:
