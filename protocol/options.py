@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     NamedTuple,
@@ -24,10 +25,16 @@ from typing import (
 import msgspec
 from msgspec import Meta
 
+from protocol.files import read_whole
 from tanbo_engine.wording import short
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 WRONG_USAGE = 2
 """Exit status after a wrong option."""
+
+_MOST_BYTES = 1 << 20  # of a TOML file
 
 _DECIMAL = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
@@ -57,6 +64,13 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             formatter_class=_Formatter,
         )
+
+    def _print_message(
+        self, message: str, file: "SupportsWrite[str] | None" = None
+    ) -> None:
+        """Print help, and let it be known where that cannot be written."""
+        if file is not None:
+            file.write(message)
 
     def error(self, message: str) -> NoReturn:
         """Print the line and exit."""
@@ -191,8 +205,7 @@ def _read(known: Mapping[str, Field], file: str) -> dict[str, object]:
     import tomllib  # here for the start-up time: few runs have a file
 
     try:
-        with Path(file).open("rb") as stream:
-            table = tomllib.load(stream)
+        table = tomllib.loads(read_whole(Path(file), _MOST_BYTES).decode())
     except OSError as error:
         raise SettingsError(f"cannot read {file}: {error.strerror}") from error
     except ValueError as error:  # not UTF-8, or not TOML

@@ -25,6 +25,7 @@ _FAILURE = 1
 _INTERRUPTED = 130
 _PROGRESS_SECONDS = 1.0
 _MOST_PROGRESS_SECONDS = 60.0
+_LONGEST_LINE = 10_000  # letters of a certificate
 
 _Told = TypeVar("_Told")
 
@@ -181,7 +182,12 @@ def _check(name: str, wanted: rules.Position | None) -> int:
     tell = _now_and_then(_checked_line)
     try:
         with Path(name).open(encoding="ascii", errors="replace") as file:
-            checked = certificate.check(file, wanted, tell)
+            # Other files, and devices, may have lines without an end.
+            lines = iter(lambda: file.readline(_LONGEST_LINE), "")
+            checked = certificate.check(lines, wanted, tell)
+    except MemoryError:
+        _say(f"{name} does not fit into the memory of this machine")
+        return _FAILURE
     except OSError as error:
         _say(f"cannot read {name}: {error.strerror}")
         return _FAILURE

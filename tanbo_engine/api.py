@@ -356,7 +356,7 @@ class Tanbo:
         """
         self._require_going_on()
         limits = _limits(seconds, MOST_VISITS if visits is None else visits)
-        _require_time("interval", interval)
+        _require_time("interval", interval, above=True)
         return self._reports(Game(self.position), limits, interval)
 
     def _reports(self, game: Game, limits: Limits, interval: float) -> Reports:
@@ -445,12 +445,16 @@ def _limits(seconds: float | None, visits: int | None) -> Limits:
     return Limits(seconds, visits)
 
 
-def _require_time(name: str, value: object) -> None:
-    """Raise `ValueError` for what is no finite number, or below 0."""
+def _require_time(name: str, value: object, *, above: bool = False) -> None:
+    """Raise `ValueError` for what is no finite number, below 0, or 0 with `above`."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 <= cast("float", value) <= sys.float_info.max:
-        shown = short(repr(value))
-        raise ValueError(f"{name} must be a finite number, 0 or more, not {shown}")
+    if (
+        not is_number
+        or not 0 <= cast("float", value) <= sys.float_info.max
+        or (above and value == 0)
+    ):
+        least, shown = "above 0" if above else "0 or more", short(repr(value))
+        raise ValueError(f"{name} must be a finite number, {least}, not {shown}")
 
 
 def _require_whole(

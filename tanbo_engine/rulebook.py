@@ -35,7 +35,7 @@ _OURS = "ours, proof {}"
 _LEGAL = "Now {Side} may play at {legal}."
 _START = (
     "This board is {size}, from A1 to {last}, without a column I; this game began with "
-    "{started_black} black and {started_white} white stones."
+    "these stones: {started_black} black and {started_white} white."
 )
 
 RULES = {

@@ -19,6 +19,7 @@ from protocol.arena.store import (
     StoreError,
     builds,
     engines,
+    has_torn_line,
     read_games,
     standing,
 )
@@ -40,13 +41,9 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    command = _COMMANDS.get(arguments[0]) if arguments else None
-    if command is None:
-        wants_help = arguments[:1] in (["-h"], ["--help"])
-        print(_USAGE, file=sys.stdout if wants_help else sys.stderr)
-        return 0 if wants_help else WRONG_USAGE
+    command = _COMMANDS.get(arguments[0], _usage) if arguments else _usage
     try:
-        return _flushed(command(arguments[1:]))
+        return _flushed(command(arguments[1:] if command is not _usage else arguments))
     except (SettingsError, StoreError, OpeningError, runner.RunError) as error:
         print(f"tanbo-arena: {error}", file=sys.stderr)
     except EngineError as error:
@@ -60,6 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     return 1
+
+
+def _usage(arguments: Sequence[str]) -> int:
+    """Print what there is, where it was asked for or something else was."""
+    wants_help = arguments[:1] in (["-h"], ["--help"])
+    print(_USAGE, file=sys.stdout if wants_help else sys.stderr)
+    return 0 if wants_help else WRONG_USAGE
 
 
 def _flushed(status: int) -> int:
@@ -136,9 +140,20 @@ def _check_same(tournament: Tournament, directory: Path) -> None:
         if before.get(key) != now[key]:
             raise SettingsError(
                 f"{directory} holds a tournament with another {key} "
-                f"({before.get(key)!r}, now {now[key]!r}): continue with the same, or "
-                "choose another --out"
+                f"({_shown(before.get(key))}, now {_shown(now[key])}): continue with "
+                "the same, or choose another --out"
             )
+
+
+def _shown(value: object) -> str:
+    """Return a setting for people; an engine is its name and command."""
+    if isinstance(value, dict):
+        return "=".join(
+            repr(part) if " " in str(part) else str(part) for part in value.values()
+        )
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    return "none" if value is None else str(value)
 
 
 def _check_engines(tournament: Tournament, store: Store) -> None:
@@ -213,8 +228,11 @@ def _report(arguments: Sequence[str]) -> int:
 def _verify(arguments: Sequence[str]) -> int:
     parser = Parser("tanbo-arena verify", "Play every game again by the slow rules.")
     parser.add_argument("results", metavar="DIR", help="of a run, or its games.jsonl")
-    games = read_games(Path(parser.parse_args(arguments).results))
+    path = Path(parser.parse_args(arguments).results)
+    games = read_games(path)
     faults = replay.verify(games)
+    if has_torn_line(path):
+        print("the last line is torn: its game does not count, run plays it again")
     for fault in faults:
         print(fault)
     print(f"{counted(len(standing(games)), 'game')}, {counted(len(faults), 'fault')}")

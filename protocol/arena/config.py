@@ -364,6 +364,8 @@ def _check_page(page: Path) -> None:
     """See before the first game, not after the last, that a page can be written."""
     if page.is_dir():
         raise SettingsError(f"html: {page} is a directory, not a file to write")
+    if page.exists() and not page.is_file():
+        raise SettingsError(f"html: {page} is not a plain file")
     if not page.absolute().parent.is_dir():
         raise SettingsError(f"html: there is no directory {page.absolute().parent}")
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from protocol.files import read_whole
 from tanbo_engine._kernel import Search, StopFlag
 from tanbo_engine.game import Game
 from tanbo_engine.points import VertexError, format_vertex, parse_vertex
@@ -20,6 +21,7 @@ _VISITS = 300
 _BALANCE = 0.12
 _TRIES = 64
 _MEMORY = 8 << 20
+_MOST_BYTES = 1 << 26  # of an openings file
 
 _SEARCHING = threading.Lock()
 """Slots draw openings in threads of their own; the search is one for all."""
@@ -70,7 +72,7 @@ def read_openings(
         OpeningError: unreadable, an illegal move, or none for one of the set-ups.
     """
     try:
-        lines = path.read_text("ascii").splitlines()
+        lines = read_whole(path, _MOST_BYTES).decode("ascii").splitlines()
     except (OSError, ValueError) as error:
         raise OpeningError(f"cannot read the openings {path}: {error}") from error
     found: dict[str, list[tuple[str, ...]]] = {}

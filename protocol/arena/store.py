@@ -158,6 +158,8 @@ def read_games(path: Path) -> list[GameRecord]:
     if path.is_dir():
         path /= GAMES
     try:
+        if path.exists() and not path.is_file():  # a device may never end
+            raise StoreError(f"no results: {path} is not a plain file")
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         raise StoreError(f"no results: {path} does not exist") from None
@@ -169,6 +171,18 @@ def read_games(path: Path) -> list[GameRecord]:
         except msgspec.DecodeError as error:
             raise StoreError(f"{path} line {number}: {error}") from error
     return games
+
+
+def has_torn_line(path: Path) -> bool:
+    """Tell whether the last line of results was never finished."""
+    if path.is_dir():
+        path /= GAMES
+    with path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        if file.tell() == 0:
+            return False
+        file.seek(-1, os.SEEK_END)
+        return file.read() != b"\n"
 
 
 def standing(games: Iterable[GameRecord]) -> list[GameRecord]:

@@ -9,7 +9,7 @@ from protocol import gtp
 from protocol.commands.arguments import COLOR, MOVE, STONES, Integer, Optional
 from protocol.commands.table import command
 from protocol.session import Session
-from tanbo_engine import notation
+from tanbo_engine import notation, record
 from tanbo_engine.clock import RESERVE_SECONDS
 from tanbo_engine.player import Report
 from tanbo_engine.points import Color, format_vertex
@@ -116,11 +116,18 @@ def showboard(session: Session) -> str:
         "",  # the drawing begins on a line of its own
         notation.diagram(game.position),
         f"to move: {game.to_move.word}",
-        f"set-up: {session.setup.name}",
+        f"set-up: {_setup_shown(session)}",
     ]
     if session.result is not None:
         lines.append(f"result: {session.result}")
     return "\n".join(lines)
+
+
+def _setup_shown(session: Session) -> str:
+    """Return the set-up of the game, which may have begun at a position of its own."""
+    if record.setup_of(session.game.start) == session.setup:
+        return session.setup.name
+    return f"none, a position of its own (clear_board: {session.setup.name})"
 
 
 @command(

@@ -21,6 +21,7 @@ from tanbo_engine.points import Color
 from tanbo_engine.wording import short
 
 _MOST_PERIODS = 1_000_000
+_MOST_SECONDS = 1_000_000
 _FIELDS = {
     TimeSystem.NONE: "",
     TimeSystem.ABSOLUTE: "MAIN",
@@ -57,6 +58,7 @@ def time_settings(session: Session, main: float, period: float, stones: int) -> 
     help="Set a clock; STONES 0 is main time, else stones or periods of overtime left.",
 )
 def time_left(session: Session, color: Color, seconds: float, stones: float) -> str:
+    seconds = _seconds(max(seconds, 0.0))  # some clocks run on below 0
     session.clock.set_left(color, seconds, int(min(max(stones, 0), _MOST_PERIODS)))
     return ""
 
@@ -124,8 +126,10 @@ def _without_periods(
 
 
 def _seconds(value: float) -> float:
-    if value < 0:
-        raise gtp.GtpError(f"invalid time {value:g}: use seconds, 0 or more")
+    if not 0 <= value <= _MOST_SECONDS:
+        raise gtp.GtpError(
+            f"invalid time {value:g}: use seconds from 0 to {_MOST_SECONDS}"
+        )
     return value
 
 

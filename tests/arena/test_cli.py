@@ -261,8 +261,11 @@ def test_the_files_of_a_game_are_alike_whenever_written(
     [
         (["--engine", "C=c"], "another engine ("),
         (["--seed", "2"], "another seed (1, now 2): continue with the same, or choose"),
-        (["--setup", "dense-3x3"], "another setup (["),
-        (["--time", "1"], "another time (None, now 1.0)"),
+        (
+            ["--setup", "dense-3x3"],
+            "another setup (dense-3x5, now dense-3x5, dense-3x3)",
+        ),
+        (["--time", "1"], "another time (none, now 1.0)"),
     ],
 )
 def test_another_tournament_is_refused(
@@ -428,6 +431,28 @@ def test_a_pair_that_was_played_again_is_no_fault(
     void = result(0, 0, None, Termination.VOID)
     stored(tmp_path, played(0, 0), void, played(0, 0))
     assert call(capsys, "verify", tmp_path) == (0, "1 game, 0 faults\n", "")
+
+
+def test_a_torn_last_line_is_told(capsys: Capture, tmp_path: Path) -> None:
+    stored(tmp_path, played(0, 0), played(0, 1))
+    file = tmp_path / "games.jsonl"
+    file.write_bytes(file.read_bytes()[:-5])
+    torn = "the last line is torn: its game does not count, run plays it again\n"
+    for path in (tmp_path, file):
+        status, out, err = call(capsys, "verify", path)
+        assert (status, out, err) == (0, f"{torn}1 game, 0 faults\n", "")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs devices")
+def test_devices_are_no_files(capsys: Capture, tmp_path: Path) -> None:
+    for command in ("report", "verify"):
+        text = failure(capsys, command, "/dev/zero")
+        assert text == "tanbo-arena: no results: /dev/zero is not a plain file"
+    text = failure(capsys, *match(tmp_path), "--html", "/dev/null")
+    assert text == "tanbo-arena: html: /dev/null is not a plain file"
+    stored(tmp_path, played(0, 0))
+    text = failure(capsys, "report", tmp_path, "--html", "/dev/null")
+    assert text == "tanbo-arena: /dev/null: not a plain file"
 
 
 @pytest.mark.parametrize("command", ["report", "verify"])

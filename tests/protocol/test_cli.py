@@ -159,6 +159,9 @@ def test_a_version_nobody_reads() -> None:
         ("", "name"),
         ("", "lz-analyze b 10"),
         ("perft --depth 2", ""),
+        ("--help", ""),
+        ("--version", ""),
+        ("play --help", ""),
         ("solve --setup dense-3x5", ""),
         ("analysis", '{"id": "a", "action": "query_version"}'),
     ],
@@ -172,7 +175,9 @@ def test_output_that_cannot_be_written_is_an_error(command: str, data: str) -> N
         cwd=ROOT,
         check=False,
     )
-    name = f"tanbo-engine {command.partition(' ')[0]}"
+    name = "tanbo-engine"
+    if not command.startswith("-"):
+        name += f" {command.partition(' ')[0]}"
     told = f"{name.rstrip()}: No space left on device\n"
     assert (done.returncode, done.stderr.decode().endswith(told)) == (1, True)
 

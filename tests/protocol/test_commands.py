@@ -459,6 +459,16 @@ async def test_showboard() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["set_position", "gogui-setup"])
+async def test_a_position_of_its_own_is_no_setup(name: str) -> None:
+    session = new_session()
+    await ask(session, f"{name} b A1 w C3")
+    own = "set-up: none, a position of its own (clear_board: dense-7x7)"
+    assert (await ask(session, "showboard")).endswith(own)
+    await ask(session, "clear_board")
+    assert (await ask(session, "showboard")).endswith("set-up: dense-7x7")
+
+
 async def test_final_score_before_the_end() -> None:
     session = new_session()
     assert await refusal(session, "final_score") == "cannot score"
@@ -623,6 +633,10 @@ async def test_list_time_settings() -> None:
         ("time_settings 1 1 x", "invalid number 'x'"),
         ("time_settings 1 1 -1", "invalid number '-1'"),
         ("time_settings -1 0 0", "invalid time -1"),
+        ("time_settings 1e9 0 0", "invalid time 1e+09: use seconds from 0 to 1000000"),
+        ("time_settings 0 1e300 1", "invalid time 1e+300"),
+        ("time_left b 1e300 0", "invalid time 1e+300"),
+        ("kata-time_settings fischer 1 1e7", "invalid time 1e+07"),
         ("time_left b x 0", "invalid number 'x'"),
         ("time_left b 1 x", "invalid number 'x'"),
         ("kata-time_settings sudden 5", "unknown time system 'sudden': use none"),

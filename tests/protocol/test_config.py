@@ -59,6 +59,12 @@ def test_all_settings_of_a_file(tmp_path: Path) -> None:
     )
 
 
+def test_a_file_without_an_end(tmp_path: Path) -> None:
+    file = write(tmp_path, "#" * (1 << 20) + "\n")
+    with pytest.raises(SettingsError, match=r"cannot read .*: it has more than 1 MB$"):
+        load(Settings, {}, file)
+
+
 def test_the_command_line_wins(tmp_path: Path) -> None:
     file = write(tmp_path, "nodes = 100\nmemory = 8\n")
     settings = load(Settings, {"nodes": "7", "canvas": True}, file)

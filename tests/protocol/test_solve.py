@@ -108,6 +108,7 @@ def test_files_that_are_no_certificates(tmp_path: Path) -> None:
     for data in (
         b"",
         b"\xff\xfe\x00",
+        bytes(1 << 20),
         b"tanbo-certificate 1 white 3x3 X1O/3/O1X b\n\n",
     ):
         file.write_bytes(data)
@@ -115,6 +116,10 @@ def test_files_that_are_no_certificates(tmp_path: Path) -> None:
         assert (status, out) == (1, "")
         assert err.startswith(f"tanbo-engine solve: {file}: ")
         assert err.count("\n") == 1
+    if Path("/dev/zero").exists():  # a line without an end
+        status, out, err = solve("--check", "/dev/zero")
+        assert (status, out) == (1, "")
+        assert "/dev/zero: it is no certificate" in err
     status, out, err = solve("--check", str(tmp_path / "nothing"))
     assert (status, out) == (1, "")
     assert "cannot read" in err
