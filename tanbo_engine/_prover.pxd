@@ -4,7 +4,7 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 from tanbo_engine._kernel cimport (
-    CELLS, Board, Index, Position, Random, StopFlag, Undo
+    CELLS, Board, Index, Position, Random, StopFlag, Survey, Undo
 )
 from tanbo_engine._memory cimport prefer_large_pages
 
@@ -15,6 +15,8 @@ cdef enum:
     NUMBER_BITS = 28  # of a proof number in an entry
     NEVER = (1 << NUMBER_BITS) - 1  # proof number of what is disproved
     EVEN = 12  # a guess of no lead is 2 to this power
+    STEPS = 16  # of a guess for each doubling
+    GUESSES = 2 * EVEN * STEPS + 1
     LARGE = 1 << 29  # bytes; small proofs should not wait until large pages are clear
     PATH_SHARE = 8  # one part in this many of the memory is for the path
 
@@ -29,6 +31,8 @@ cdef extern from *:
     """
     void FETCH_AHEAD(const void* address) noexcept nogil
     const uint64_t SCATTER
+
+cdef uint32_t[GUESSES] powers
 
 # How far a position is from a proof: both 1 or more, or one 0 and the other NEVER.
 ctypedef struct Numbers:
@@ -103,8 +107,9 @@ cdef uint64_t log_effort(uint64_t effort) noexcept nogil
 
 # 3 The search
 cdef void enter(Work* w, Sums* sums, uint64_t key, Numbers limits) noexcept nogil
-cdef bint try_move(Work* w, Frame* f, Child* child) noexcept nogil
-cdef Numbers guess(const Board* b) noexcept nogil
+cdef bint try_move(Work* w, Frame* f, Child* child, Survey* survey) noexcept nogil
+cdef void fill_powers() noexcept
+cdef Numbers guess(const Board* b, Survey* survey, const Undo* undo) noexcept nogil
 cdef Tally count_up(const Work* w, const Frame* f) noexcept nogil
 cdef void step(Work* w) noexcept nogil
 cdef Numbers limits_below(

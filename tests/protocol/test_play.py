@@ -269,6 +269,11 @@ class Terminal:
         """Send keys."""
         os.write(self._fd, text.encode())
 
+    def interrupt(self) -> None:
+        """Press Ctrl-C, not at once: Python misses it just before it waits for keys."""
+        time.sleep(0.2)
+        self.process.send_signal(signal.SIGINT)
+
     def wait_for(self, text: str, times: int = 1) -> None:
         """Read until a text has come so often."""
         until = time.monotonic() + 20
@@ -335,7 +340,7 @@ LONG = ("--nodes", "900000000")
 def test_ctrl_c_is_a_polite_end(options: tuple[str, ...]) -> None:
     with Terminal(*options) as terminal:
         terminal.wait_for("thinking ..." if options else "Black> ")
-        terminal.process.send_signal(signal.SIGINT)
+        terminal.interrupt()
         terminal.wait_for("Good-bye.")
         assert terminal.end() == 130
     assert "Traceback" not in terminal.output
@@ -344,17 +349,15 @@ def test_ctrl_c_is_a_polite_end(options: tuple[str, ...]) -> None:
 def test_ctrl_c_makes_the_engine_move_at_once() -> None:
     with Terminal("--color", "w", *LONG) as terminal:
         terminal.wait_for("thinking ...")
-        time.sleep(0.2)
-        terminal.process.send_signal(signal.SIGINT)
+        terminal.interrupt()
         terminal.wait_for("White> ")
         assert "Black plays" in terminal.output
         terminal.type("hint\n")
         terminal.wait_for("Thinking ...")
-        time.sleep(0.2)
-        terminal.process.send_signal(signal.SIGINT)
+        terminal.interrupt()
         terminal.wait_for("looks best")
         terminal.wait_for("White> ", 2)
-        terminal.process.send_signal(signal.SIGINT)
+        terminal.interrupt()
         terminal.wait_for("Good-bye.")
         assert terminal.end() == 130
     assert "Traceback" not in terminal.output
