@@ -162,7 +162,7 @@ class Settings(
             ge=0,
             le=50,
             description="genmove resigns when for three own moves in a row the chance "
-            "to win was below this (default 0: never)",
+            "to win was below this, at most 50 (default 0: never)",
             extra={"metavar": "PERCENT"},
         ),
     ] = 0.0
