@@ -280,6 +280,8 @@ class Table:
         self._visits = settings.nodes
         self._level = settings.level
         self._resigned: Color | None = None
+        self._sure: Color | None = None
+        """Who is proved to win, while the moves made since then keep it so."""
         self._is_leaving = False
 
     def run(self) -> None:
@@ -353,14 +355,16 @@ class Table:
             self._say(_OVER)
             return
         game = self._tanbo.game
+        mover = game.to_move
         try:
             if looks_like_vertex(text):
                 self._tanbo.play(text)
             else:
-                game.close(game.to_move)
+                game.close(mover)
         except (VertexError, rules.IllegalMove) as error:
             self._say(_sentence(error))
             return
+        self._keep_proof(mover, 0)
         self._after_move()
 
     def _move_engine(self) -> None:
@@ -375,8 +379,26 @@ class Table:
                 level=self._level,
                 stop=stop,
             )
+        remark = f" ({self._chance(report)})"
+        proofs = {move.point: move.proof for move in report.candidates}
+        self._keep_proof(self._tanbo.to_move, proofs[report.point])
         self._tanbo.play(report.point)
-        self._after_move(f" ({_chance(report)})")
+        self._after_move(remark)
+
+    def _keep_proof(self, mover: Color, proof: int) -> None:
+        """Note what a move that is made leaves of what is proved."""
+        if proof:
+            self._sure = mover if proof > 0 else mover.opponent
+        elif self._sure is mover:  # he may have thrown it away
+            self._sure = None
+
+    def _chance(self, report: Report) -> str:
+        """Return the mover's chance in words; only what is proved is certain."""
+        is_lost = self._sure is self._tanbo.to_move.opponent
+        proof = report.proof or -int(is_lost)
+        if proof:
+            return "a sure win" if proof > 0 else "lost against best play"
+        return f"{min(max(round(100 * report.value), 1), 99)}% to win"
 
     def _after_move(self, remark: str = "") -> None:
         """Tell the move; show the board unless the engine answers at once."""
@@ -459,7 +481,7 @@ class Table:
             report = self._search(stop)
         line = " ".join(self._tanbo.vertex(point) for point in report.variation)
         best = self._tanbo.vertex(report.point)
-        self._say(f"{best} looks best ({_chance(report)}). It may go on: {line}")
+        self._say(f"{best} looks best ({self._chance(report)}). It may go on: {line}")
 
     def _undo(self, _: str) -> None:
         """Go back to the person's last decision."""
@@ -472,6 +494,7 @@ class Table:
         if not own:
             self._say("There is no move of yours to take back.")
             return
+        self._sure = None
         taken = [self._tanbo.undo() for _ in moves[own[-1] :]]
         vertices = " and ".join(vertex for vertex in reversed(taken) if vertex)
         self._say(f"Taken back: {vertices}.")
@@ -542,7 +565,7 @@ class Table:
         except setups.UnknownSetup as error:
             self._say(_sentence(error))
             return
-        self._resigned = None
+        self._resigned = self._sure = None
         setup = setup_of(self._tanbo.game.start)
         self._say(f"A new game: {'' if setup is None else setup.name}.")
         self._show_board()
@@ -585,13 +608,6 @@ _WORDS = {
 
 
 # Text
-
-
-def _chance(report: Report) -> str:
-    """Return the mover's chance in words; only what is proved is certain."""
-    if report.proof:
-        return "a sure win" if report.proof > 0 else "lost against best play"
-    return f"{min(max(round(100 * report.value), 1), 99)}% to win"
 
 
 def _sentence(error: Exception) -> str:

@@ -86,6 +86,18 @@ def test_the_engine_alone_plays_to_the_end() -> None:
     assert "Game over> moves\nThe game is over: try new" in output
 
 
+@pytest.mark.parametrize("nodes", ["30", "50", "1000"])
+def test_a_sure_win_leaves_the_other_side_lost(nodes: str) -> None:
+    for seed in "123":
+        options = ("--color", "none", "--setup", "dense-3x5", "--seed", seed)
+        output = talk(options=(*options, "--nodes", nodes))
+        remarks = re.findall(r"^\w+ plays \w+ \(([^)]*)\)", output, re.M)
+        sure = [n for n, remark in enumerate(remarks) if remark == "a sure win"]
+        assert sure
+        for n in sure:
+            assert set(remarks[n + 1 : n + 2]) <= {"lost against best play"}
+
+
 def test_removals_are_told() -> None:
     tanbo = Tanbo("dense-3x3", seed=1, memory_mb=8)
     moves = []
