@@ -297,7 +297,10 @@ class Run:
                 group.start_soon(self._watch_signals, group)
                 await self._slots.serve(self._play_on)
                 group.cancel_scope.cancel()
-        except* (RunError, OpeningError, OSError) as errors:
+        except BaseExceptionGroup as failures:  # what except* raises is a group again
+            errors, others = failures.split((RunError, OpeningError, OSError))
+            if errors is None or others is not None:
+                raise
             error: BaseException = errors
             while isinstance(error, BaseExceptionGroup):  # one for each task group
                 error = error.exceptions[0]
