@@ -1,5 +1,7 @@
 """Let several workers search at once while their reports are read; check the trees.
 
+And let the prover work where it ends, where its path has no room, and on a large board.
+
 For builds that watch memory and threads (scripts/sanitize). Usage: stress.py [VISITS]
 """
 
@@ -14,10 +16,12 @@ from tanbo_engine import (
 )
 from tanbo_engine._alphabeta import AlphaBeta
 from tanbo_engine._kernel import PUCT, UCT, Position, Search, StopFlag
+from tanbo_engine._prover import Prover
 from tanbo_engine.game import kernel_position
 
 SETUPS = ("dense-3x5", "dense-5x7", "classic-9x9", "dense-11x11")
 LEAST_MEMORY, ENOUGH_MEMORY = 1, 32 << 20
+LEAST_PROOF = 1 << 16
 FIRST_ENTRIES = 1 << 15  # of the alpha-beta table before it grows
 SEED = 1
 
@@ -82,6 +86,18 @@ def stress(search: Search | AlphaBeta, until: int, *, stop_early: bool) -> None:
         raise SystemExit(f"stress: the tree is wrong: {wrong}")
 
 
+def prove(position: Position, moves: int) -> None:
+    """Work on a proof with little memory; compare it with one that has enough."""
+    proofs = set()
+    for memory in (LEAST_PROOF, ENOUGH_MEMORY):
+        prover = Prover(position.width, position.height, memory)
+        prover.start(position)
+        prover.run(moves, StopFlag())
+        proofs |= {prover.proof}
+    if len(proofs - {0}) > 1:
+        raise SystemExit("stress: two proofs of one position differ")
+
+
 def main() -> None:
     """Stress trees of all sizes: from new ones, and from what is known of the game."""
     visits = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
@@ -109,6 +125,7 @@ def main() -> None:
                 stress(search, search.visits + visits, stop_early=False)
             position.unmake()
             searches += 1
+        prove(position, 10 * visits)
     grown = AlphaBeta(ENOUGH_MEMORY, 2)
     grown.start(kernel_position(setups.by_name("classic-9x9").position()), SEED)
     stress(grown, 300 * visits, stop_early=False)

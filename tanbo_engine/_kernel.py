@@ -1360,7 +1360,8 @@ def select_puct(t, parent):
     if visits > 0:
         urgency = 1 - read_total(cython.address(parent.total)) / visits
     barred: cython.bint = is_restricted(t, parent)
-    child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
+    first: uint32_t = read_first(cython.address(parent.first))
+    child: cython.pointer(Node) = cython.address(t.nodes[first])
     best: cython.pointer(Node) = child
     most: cython.double = -1
     score: cython.double
@@ -1384,7 +1385,8 @@ def select_puct(t, parent):
 
 def select_uct(t, random, parent):
     """Return the child that UCB1 prefers; unvisited ones first, at random."""
-    child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
+    first: uint32_t = read_first(cython.address(parent.first))
+    child: cython.pointer(Node) = cython.address(t.nodes[first])
     best: cython.pointer(Node) = child
     most: cython.double = -1
     score: cython.double
@@ -1468,7 +1470,8 @@ def proof_from_children(t, parent):
 
     Of winning replies the quickest counts, of losing ones the slowest.
     """
-    child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
+    first: uint32_t = read_first(cython.address(parent.first))
+    child: cython.pointer(Node) = cython.address(t.nodes[first])
     barred: cython.bint = is_restricted(t, parent)
     quickest: cython.int = 0
     slowest: cython.int = 0
@@ -1491,7 +1494,8 @@ def proof_from_children(t, parent):
 
 def best_child(t, parent):
     """Return the child to play, the best by `is_better`; none that is excluded."""
-    child: cython.pointer(Node) = cython.address(t.nodes[parent.first])
+    first: uint32_t = read_first(cython.address(parent.first))
+    child: cython.pointer(Node) = cython.address(t.nodes[first])
     barred: cython.bint = is_restricted(t, parent)
     best: cython.pointer(Node) = cython.NULL
     one: Node
