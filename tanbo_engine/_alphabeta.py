@@ -76,7 +76,7 @@ def judge_anew(s):
     """Return the same from what the last move has changed, if that is known."""
     before: cython.pointer(Frame) = cython.address(s.frames[s.ply - 1])
     b: cython.pointer(Board) = cython.address(s.board)
-    if not before.is_surveyed or before.undo.removed_count > 0:
+    if not before.is_surveyed:
         return evaluate(b)
     return in_units(
         logit_after(b, cython.address(before.survey), cython.address(before.undo))

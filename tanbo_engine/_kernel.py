@@ -845,7 +845,7 @@ def take_survey(b, survey):
 
 
 def logit_after(b, survey, undo):
-    """Return `learned_logit` after a move that removes nothing, from what has changed.
+    """Return `learned_logit` after a move, from what has changed; anew if stones went.
 
     Step 1  The stone changes what its cell and the four around it look like from
             beside, and so the patterns up to two cells away.
@@ -858,6 +858,8 @@ def logit_after(b, survey, undo):
         survey: of the position before it.
         undo: of the move.
     """
+    if undo.removed_count > 0:
+        return learned_logit(b)
     change: Change
     kinds: uint8_t[5]
     around: Index[5]

@@ -27,7 +27,6 @@ from cython.cimports.libc.stdlib import calloc, free
 from cython.cimports.libc.string import memset
 from cython.cimports.tanbo_engine._kernel import (
     NOBODY,
-    learned_logit,
     logit_after,
     make_move,
     next_random,
@@ -278,13 +277,9 @@ def guess(b, survey, undo):
         survey: of the position before it.
         undo: of the move.
     """
-    logit: cython.double
-    if undo.removed_count > 0:
-        logit = learned_logit(b)
-    else:
-        logit = logit_after(b, survey, undo)
     lead: cython.double = b.count[b.to_move] - b.count[1 - b.to_move]
-    lead = max(-EVEN, min(EVEN, lead + 3 * logit))
+    lead += 3 * logit_after(b, survey, undo)
+    lead = max(-EVEN, min(EVEN, lead))
     steps: cython.int = cython.cast(cython.int, STEPS * (EVEN + lead))
     numbers: Numbers
     numbers.proof = powers[GUESSES - 1 - steps]

@@ -41,9 +41,8 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    command = _COMMANDS.get(arguments[0], _usage) if arguments else _usage
     try:
-        return _flushed(command(arguments[1:] if command is not _usage else arguments))
+        return _flushed(_obey(arguments))
     except (SettingsError, StoreError, OpeningError, runner.RunError) as error:
         print(f"tanbo-arena: {error}", file=sys.stderr)
     except EngineError as error:
@@ -59,8 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1
 
 
-def _usage(arguments: Sequence[str]) -> int:
-    """Print what there is, where it was asked for or something else was."""
+def _obey(arguments: Sequence[str]) -> int:
+    """Run the command, or print which there are."""
+    command = _COMMANDS.get(arguments[0]) if arguments else None
+    if command is not None:
+        return command(arguments[1:])
     wants_help = arguments[:1] in (["-h"], ["--help"])
     print(_USAGE, file=sys.stdout if wants_help else sys.stderr)
     return 0 if wants_help else WRONG_USAGE

@@ -155,8 +155,7 @@ def read_games(path: Path) -> list[GameRecord]:
     Raises:
         StoreError: there is no such file, or a whole line is not a game record.
     """
-    if path.is_dir():
-        path /= GAMES
+    path = _games_file(path)
     try:
         if path.exists() and not path.is_file():  # a device may never end
             raise StoreError(f"no results: {path} is not a plain file")
@@ -175,14 +174,17 @@ def read_games(path: Path) -> list[GameRecord]:
 
 def has_torn_line(path: Path) -> bool:
     """Tell whether the last line of results was never finished."""
-    if path.is_dir():
-        path /= GAMES
-    with path.open("rb") as file:
+    with _games_file(path).open("rb") as file:
         file.seek(0, os.SEEK_END)
         if file.tell() == 0:
             return False
         file.seek(-1, os.SEEK_END)
         return file.read() != b"\n"
+
+
+def _games_file(path: Path) -> Path:
+    """Return the file of games; a path may name its directory."""
+    return path / GAMES if path.is_dir() else path
 
 
 def standing(games: Iterable[GameRecord]) -> list[GameRecord]:
@@ -233,11 +235,9 @@ def _cut_torn_line(path: Path) -> bool:
     """Cut off what follows the last newline; tell whether there was anything."""
     if not path.exists():
         path.touch()
+    if not has_torn_line(path):
         return False
-    data = path.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    if whole == len(data):
-        return False
+    whole = path.read_bytes().rfind(b"\n") + 1
     with path.open("r+b") as file:
         file.truncate(whole)
         os.fsync(file.fileno())

@@ -1,6 +1,7 @@
 """`tanbo-engine solve` and `tanbo-solve`."""
 
 import asyncio
+import re
 import signal
 import time
 from pathlib import Path
@@ -67,8 +68,11 @@ async def test_numbers_have_the_right_noun(seconds: str, told: str) -> None:
     ],
 )
 def test_what_is_not_proved(arguments: list[str], reason: str) -> None:
-    status, out, _ = solve("--memory", "8", *arguments)
+    status, out, err = solve("--memory", "8", *arguments)
     assert (status, out) == (1, f"not proved within {reason}\n")
+    # The path is full after about a second, where progress may be told.
+    progress = r"(tanbo-engine solve: \d+ s: .* moves refuted, table \d+% full\n)*"
+    assert re.fullmatch(progress if "memory" in reason else "", err)
 
 
 def test_progress_comes_more_and_more_rarely() -> None:
