@@ -125,8 +125,9 @@ def showboard(session: Session) -> str:
 
 def _setup_shown(session: Session) -> str:
     """Return the set-up of the game, which may have begun at a position of its own."""
-    if record.setup_of(session.game.start) == session.setup:
-        return session.setup.name
+    setup = record.setup_of(session.game.start)
+    if setup is not None:
+        return setup.name
     return f"none, a position of its own (clear_board: {session.setup.name})"
 
 

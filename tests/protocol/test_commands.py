@@ -9,7 +9,7 @@ from protocol.commands import TABLE
 from protocol.dispatch import handle
 from protocol.session import Session
 from tanbo_engine import __version__, setups
-from tanbo_engine.points import Color
+from tanbo_engine.points import Color, format_vertex
 
 from .talk import ask, new_session, play_out, refusal, response, time_to_think
 
@@ -467,6 +467,19 @@ async def test_a_position_of_its_own_is_no_setup(name: str) -> None:
     assert (await ask(session, "showboard")).endswith(own)
     await ask(session, "clear_board")
     assert (await ask(session, "showboard")).endswith("set-up: dense-7x7")
+
+
+async def test_stones_of_another_setup_have_its_name() -> None:
+    session = new_session()
+    start = setups.by_name("classic-7x7").position()
+    stones = " ".join(
+        f"{color.initial} {format_vertex(start.size, point)}"
+        for color in Color
+        for point in start.stones(color)
+    )
+    await ask(session, f"set_position {stones}")
+    assert (await ask(session, "showboard")).endswith("set-up: classic-7x7")
+    assert "GN[classic-7x7]" in await ask(session, "printsgf")
 
 
 async def test_final_score_before_the_end() -> None:
